@@ -58,11 +58,14 @@ export async function readChanges(db: CatalogDb): Promise<readonly ChangeLine[]>
   return JSON.parse(String(row?.lines ?? '[]')) as ChangeLine[];
 }
 
+/** A replacer for JSON.stringify: texts that PostgreSQL can store. A line with another text would be lost together with the lines of other requests. */
+const storable = (_name: string, value: unknown): unknown => (typeof value === 'string' ? value.toWellFormed().replaceAll('\0', '\ufffd') : value);
+
 /** Inserts audit lines and adds to the counts of refused credentials. @param failures counts by error code @throws SvcError 503 */
 export async function writeAudit(db: CatalogDb, lines: readonly AuditLine[], failures: ReadonlyMap<string, number>): Promise<void> {
   const counts = [...failures].map(([code, count]) => ({ code, count })).sort((a, b) => (a.code < b.code ? -1 : 1));
   await db.batch([
-    ...(lines.length === 0 ? [] : [{ sql: WRITE, params: [JSON.stringify(lines)] }]),
+    ...(lines.length === 0 ? [] : [{ sql: WRITE, params: [JSON.stringify(lines, storable)] }]),
     ...(counts.length === 0 ? [] : [{ sql: COUNT, params: [JSON.stringify(counts)] }]),
   ]);
 }

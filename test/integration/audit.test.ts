@@ -40,6 +40,17 @@ afterAll(async () => {
   await service?.close();
 });
 
+describe('the audit of other requests', () => {
+  it.each(['%00', `${'x'.repeat(468)}%F0%9F%98%80`, '%ED%A0%80'])('is not lost with a path that PostgreSQL cannot store: %s', async (path) => {
+    await lines();
+    const headers = { 'x-api-key': tokens.ann ?? '' };
+    const ids = Array.from({ length: 3 }, (_, i) => `other-${path.length}-${i}`);
+    const paths = ['/svc/api/get_ontologies', `/svc/openapi/get-async-results/${path}`, '/svc/api/get_ontologies'];
+    await Promise.all(paths.map((p, i) => service.fetch(p, { headers: { ...headers, 'x-request-id': ids[i] as string } })));
+    expect((await lines(`request_id IN (${ids.map((id) => `'${id}'`).join(', ')})`)).length).toBe(3);
+  });
+});
+
 describe('impersonation', () => {
   it('gives the rights of the other user, and none of the caller', async () => {
     expect(await as('imp', 'Ann')).toMatchObject({ status: 200, text: expect.stringContaining('[{"me":"ann"}]') });
