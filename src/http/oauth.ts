@@ -6,7 +6,7 @@ import { isLoopback } from '../config.ts';
 import { badRequest, forbidden, SvcError } from '../errors.ts';
 import { oauthEntry } from '../oauth/audit.ts';
 import { requirePlace, resourceMetadata } from '../oauth/place.ts';
-import { formTarget, scopesOf } from '../oauth/request.ts';
+import { allowsNoPage, formTarget, NO_PAGE, scopesOf } from '../oauth/request.ts';
 import type { AuthorizationRequest, AuthorizationServer, ProtocolPath } from '../oauth/types.ts';
 import { addressOf, admit } from './admit.ts';
 import { json } from './answers.ts';
@@ -74,6 +74,8 @@ async function consent(c: AppContext): Promise<Response> {
     if (authorization.location !== null) return refuse(c, authorization.refused, authorization.location);
     throw badRequest('invalid_request', authorization.refused, { hint: 'Start again from the program that sent you here' });
   }
+  // consent always needs a page
+  if (allowsNoPage(search)) return refuse(c, NO_PAGE, server.refuseSilent(authorization, (await currentSession(c)) !== null));
   const session = await requireLogin(c, `${pathname}${search}`);
   if (session instanceof Response) return session;
   return fields === null ? showConsent(c, authorization, session, search) : decide(c, server, authorization, session, fields, search);

@@ -13,6 +13,12 @@ export function withoutSlash(parameters: URLSearchParams, resource: string): URL
   return clean;
 }
 
+/** Why a request with `prompt=none` is refused. */
+export const NO_PAGE = 'prompt=none is not supported, since the user must log in and allow the access';
+
+/** True if a request allows no page: `prompt` is a list of words (OpenID Connect Core, 3.1.2.1). */
+export const allowsNoPage = (search: string): boolean => /(^| )none( |$)/.test(new URLSearchParams(search).get('prompt') ?? '');
+
 const LOOPBACK = /^(http:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\]))(?::\d{1,5})?(?=[/?]|$)/;
 
 /** True if a redirect URI is registered. The texts must be equal; on loopback the port may differ (RFC 8252, 7.3). */

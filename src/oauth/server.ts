@@ -1,6 +1,7 @@
 /** The authorization server: `@cloudflare/workers-oauth-provider` with records in Durable Objects. */
 import {
   AuthorizationError,
+  type AuthorizationErrorCode,
   type AuthRequest,
   authorizationErrorRedirect,
   CimdFetchError,
@@ -13,7 +14,7 @@ import { open, type Sealing, seal } from '../catalog/seal.ts';
 import { isPasswordCurrent } from './authenticate.ts';
 import { namespaceOf, RecordChanged, storeOfUser } from './facade.ts';
 import { fetchingOwn, fetchingPublic } from './public-address.ts';
-import { isRedirectOf, partsOf, scopesOf, withoutSlash } from './request.ts';
+import { isRedirectOf, NO_PAGE, partsOf, scopesOf, withoutSlash } from './request.ts';
 import type { Stores } from './store-object.ts';
 import {
   ACCESS_SECONDS,
@@ -208,6 +209,12 @@ class Server implements AuthorizationServer {
 
   deny(authorization: AuthorizationRequest): string {
     return authorizationErrorRedirect(authorization.request as AuthRequest, 'access_denied', 'The user denied access');
+  }
+
+  refuseSilent(authorization: AuthorizationRequest, isLoggedIn: boolean): string {
+    // errors of OpenID Connect Core, 3.1.2.6, which the library does not list
+    const code = (isLoggedIn ? 'interaction_required' : 'login_required') as AuthorizationErrorCode;
+    return authorizationErrorRedirect(authorization.request as AuthRequest, code, NO_PAGE);
   }
 
   async validate(token: string): Promise<ValidToken | null> {

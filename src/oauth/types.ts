@@ -104,6 +104,8 @@ export interface AuthorizationServer {
   approve(authorization: AuthorizationRequest, approval: Approval): Promise<string>;
   /** Refuses the request for the user. @returns the address to redirect the browser to */
   deny(authorization: AuthorizationRequest): string;
+  /** Refuses a request that allows no page (`prompt=none`). @param isLoggedIn whether only the consent is missing @returns the address to redirect the browser to */
+  refuseSilent(authorization: AuthorizationRequest, isLoggedIn: boolean): string;
   /** Validates an access token. @returns null if it is not valid, or no longer valid */
   validate(token: string): Promise<ValidToken | null>;
   /** Lists the grants of a user, newest first. */

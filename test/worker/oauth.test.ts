@@ -430,6 +430,25 @@ describe('the server refuses', () => {
       }
   });
 
+  it('a request without a page (`prompt=none`)', async () => {
+    const path = await asking(await newClient(), verifierOf(), { prompt: 'none' });
+    for (const [browser, code] of [
+      [new Visitor(send), 'login_required'],
+      [await visitor(), 'interaction_required'],
+    ] as const) {
+      const { status, location } = await browser.send(path);
+      const { origin, pathname, searchParams } = new URL(location as string);
+      expect([status, `${origin}${pathname}`, searchParams.get('error'), searchParams.get('state')]).toEqual([302, CALLBACK, code, 'xyz']);
+    }
+    // a foreign address gets a link only, as for other errors
+    const foreign = await asking(await newClient({ redirect_uris: ['https://loom.example/cb'] }), verifierOf(), {
+      prompt: 'none',
+      redirect_uri: 'https://loom.example/cb',
+    });
+    const shown = await (await visitor()).send(foreign);
+    expect([shown.status, shown.location, shown.text]).toEqual([400, null, expect.stringContaining('error=interaction_required')]);
+  });
+
   it('a redirect for an unknown client, and a duplicate parameter', async () => {
     const browser = await visitor();
     expect(await browser.send(await asking('nobody', verifierOf()))).toMatchObject({ status: 400, location: null });
