@@ -14,14 +14,18 @@ import type { Kinds } from './kinds.ts';
 
 type Text = string | null;
 
-/** Options of CREATE USER. Nothing depends on the first and last name; lists show them. */
-const USER_OPTIONS: readonly string[] = ['email', 'tenant', 'first_name', 'last_name'];
+/** Options of CREATE USER, with their maximum number of characters. Nothing depends on the first and last name; lists show them. */
+const CHARACTERS = { email: 320, tenant: 128, first_name: 200, last_name: 200 } as const;
+const USER_OPTIONS: readonly string[] = Object.keys(CHARACTERS);
 
 async function createUser(ctx: Changing, statement: CreateUser): Promise<Done> {
   const { name, password, options } = statement;
   checkName(name, 'user');
   const given = optionsOf(options);
-  for (const { key } of options) if (!USER_OPTIONS.includes(fold(key.text))) throw unknownInStatement('option', key, USER_OPTIONS);
+  for (const { key, value } of options) {
+    if (!USER_OPTIONS.includes(fold(key.text))) throw unknownInStatement('option', key, USER_OPTIONS);
+    checkLength(fold(key.text) as keyof typeof CHARACTERS, value, key.offset);
+  }
   const option = (wanted: string): string | null => Object.entries(given).find(([key, value]) => fold(key) === wanted && value.trim() !== '')?.[1] ?? null;
   if (password === '') throw noPassword(statement.source.offset);
   const known = ctx.users.get(fold(name.text)) ?? (await catalog.findUser(ctx.db, name.text));
@@ -77,6 +81,12 @@ async function requireOwnEmail(ctx: Changing, texts: readonly string[], id: stri
   throw badRequest('exists', 'another user has that e-mail', { offset, hint: 'Ask an administrator' });
 }
 
+/** @throws SvcError 400 `bad_value` */
+function checkLength(option: keyof typeof CHARACTERS, text: string, offset: number): void {
+  const most = CHARACTERS[option];
+  if (text.length > most) throw badRequest('bad_value', `the ${option} of a user has at most ${most} characters`, { offset });
+}
+
 const noPassword = (offset: number) => badRequest('bad_password', 'A password must have at least one character', { offset });
 
 /** Finds a user that the caller may change, and the calls to commit before the change. @throws SvcError 400 `unknown_user`, 403 */
@@ -91,6 +101,7 @@ async function alterUser(ctx: Changing, { name, setting, value, source }: AlterU
   const by = creatorsOf(ctx.principal);
   const calls = async (): Promise<readonly Call[]> => {
     if (setting === 'email') {
+      checkLength('email', value.text, value.offset);
       const email = value.text.trim() === '' ? null : value.text;
       if (email !== null) await requireOwnEmail(ctx, [email], user.id, value.offset);
       return rights.setEmail(user.id, email, by);
