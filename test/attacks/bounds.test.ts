@@ -163,6 +163,31 @@ it('a script of modelling statements is not limited by their number', async () =
   expect((await s.rows(`${script}; ${many(100)}; CREATE PROPERTY last string`, 'shop'))[0]).toMatchObject({ statements: 301 });
 });
 
+it('the plans by which datasources are asked about new views count', async () => {
+  const view = (i: number): string => `CREATE VIEW wide${i} AS SELECT id + ${i} AS x FROM svc.city${' UNION ALL SELECT id FROM svc.city'.repeat(300)}`;
+  const views = (n: number): string => Array.from({ length: n }, (_, i) => view(i)).join('; ');
+  // half of the cost is that of the check of the view
+  expect(await s.fault(views(25), 'shop')).toBe('400 too_complex');
+  expect((await s.query(views(12), 'shop')).status).toBe(200);
+});
+
+describe('users', () => {
+  it.each([
+    [`CREATE USER long OPTIONS (first_name = '${'x'.repeat(201)}')`],
+    [`CREATE USER long OPTIONS (last_name = '${'x'.repeat(201)}')`],
+    [`CREATE USER long OPTIONS (tenant = '${'x'.repeat(129)}')`],
+    [`CREATE USER long OPTIONS (email = '${'x'.repeat(321)}')`],
+    [`CREATE USER short; ALTER USER short SET EMAIL = '${'x'.repeat(321)}'`],
+    [`CREATE USER short; CREATE OR REPLACE USER short OPTIONS (first_name = '${'x'.repeat(201)}')`],
+  ])('have options of limited length: %s', async (sql) => {
+    expect(await s.fault(sql)).toBe('400 bad_value');
+  });
+
+  it('may have long names', async () => {
+    await s.rows(`CREATE USER long OPTIONS (first_name = '${'x'.repeat(200)}', email = '${'x'.repeat(320)}', tenant = '${'x'.repeat(128)}'); DROP USER long`);
+  });
+});
+
 describe('agents', () => {
   it('have a million characters together, since everybody loads all of them', async () => {
     const create = (i: number, characters = 60_000): string => `CREATE OR REPLACE AGENT long${i} ONTOLOGY (shop) OPTIONS (note = '${'x'.repeat(characters)}')`;

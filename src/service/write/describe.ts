@@ -1,5 +1,6 @@
 /** Asks datasources for the columns and types of new mappings and views. */
 import type { Caller } from '../../auth/authenticate.ts';
+import { STEPS_OF_A_CHARACTER, stepsOfPiece, visited } from '../../budget.ts';
 import type { Datasource } from '../../engine/datasource.ts';
 import { httpEngine } from '../../engine/engine.ts';
 import { badRequest, SvcError } from '../../errors.ts';
@@ -23,7 +24,8 @@ import type { Runtime } from '../runtime.ts';
 /** The maximum number of concurrent requests. */
 const CONCURRENCY = 6;
 
-interface Question {
+/** A question to a datasource about the columns of a mapping or view. */
+export interface Question {
   readonly kind: 'mapping' | 'view';
   /** Names of columns that are known from the text, because PostgreSQL truncates names to 63 bytes; empty if they are unknown. */
   readonly columns: readonly string[];
@@ -37,18 +39,15 @@ interface Question {
 }
 
 /**
- * Returns the model with the columns of the mappings and views that the script has written.
- * @throws SvcError 400 `mapping_failed`, `view_failed` with PostgreSQL's message if the datasource refuses the SELECT;
- *   502 if it cannot be reached
+ * Prepares the questions about the mappings and views that a script has written. It plans each of them, so the budget of the script should count it.
+ * @throws SvcError 400 if a text cannot be planned
  */
-export async function described(
+export function questionsAbout(
   runtime: Runtime,
   caller: Caller,
-  graph: Graph,
+  { graph, allowedFunctions, activeDatasource }: { readonly graph: Graph; readonly allowedFunctions: ReadonlySet<string>; readonly activeDatasource: string },
   places: Places,
-  allowedFunctions: ReadonlySet<string>,
-  activeDatasource: string,
-): Promise<Model> {
+): readonly Question[] {
   const { model } = graph;
   const context = { graph, parser: runtime.parser, product: runtime.config.product, activeDatasource, allowedFunctions };
   const questions: Question[] = [];
@@ -61,6 +60,7 @@ export async function described(
     try {
       const work = new PlanState(context);
       const sql = work.texts.tableSql(def as MappingDef | ViewDef);
+      visited(stepsOfPiece(sql.length));
       questions.push({
         kind,
         name: def.name,
@@ -82,6 +82,16 @@ export async function described(
       if (question !== undefined) questions.push(question);
     }
   }
+  return questions;
+}
+
+/**
+ * Returns the model with the columns of the mappings and views that the script has written.
+ * @param questions from `questionsAbout`
+ * @throws SvcError 400 `mapping_failed`, `view_failed` with PostgreSQL's message if the datasource refuses the SELECT;
+ *   502 if it cannot be reached
+ */
+export async function described(runtime: Runtime, model: Model, questions: readonly Question[]): Promise<Model> {
   if (questions.length === 0) return model;
   const answers = new Map<string, readonly ColumnDef[]>();
   const queue = [...questions];
@@ -129,6 +139,7 @@ function viewQuestion(runtime: Runtime, caller: Caller, context: PlanContext, vi
   if (another !== undefined || work.params.length > 0) return undefined;
   const sql = 'SelectStmt' in query ? printSelect(settleBarriers(query.SelectStmt, work, false)) : undefined;
   if (sql === undefined) return undefined;
+  visited(STEPS_OF_A_CHARACTER * sql.length);
   return {
     kind: 'view',
     name: view.name,

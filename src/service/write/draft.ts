@@ -26,8 +26,8 @@ import { checkFunctions } from './allowed-functions.ts';
 import { applyContext, datasourcesOf } from './apply-context.ts';
 import { type BrokenText, brokenTexts } from './broken-texts.ts';
 import { usersOf } from './datasource-users.ts';
-import { withDefiner } from './defined.ts';
-import { described } from './describe.ts';
+import { addedBy, withDefiner } from './defined.ts';
+import { described, questionsAbout } from './describe.ts';
 import { changedPart, isSeen, listsHidden, makesHidden, requireEdit } from './edit-rights.ts';
 import { MAX_SEARCHED, requireKeptPolicies, type Step } from './kept-policies.ts';
 import { requireValidTypes } from './retyped.ts';
@@ -168,10 +168,10 @@ export class Draft {
     if (statement.kind === 'rollback') await this.#rollback(statement);
     else if (statement.kind === 'alter_ontology' && statement.key.text === 'allowed_functions') await this.#allowFunctions(statement);
     else {
-      const before = this.#model;
-      this.#budget.run(() => this.#change(statement, seen), statement.source.offset);
-      this.#noteMade(statement, before);
-      this.#model = withDefiner(this.#model, statement, this.#caller.principal);
+      const made = this.#budget.run(() => addedBy(statement, this.#model), this.#at);
+      this.#budget.run(() => this.#change(statement, seen), this.#at);
+      if (made !== undefined) this.#madeHere[made.kind].add(made.name);
+      this.#model = this.#budget.run(() => withDefiner(this.#model, statement, principal), this.#at);
       requireTables(this.#caller, statement, this.#model);
       this.#note(statement);
       this.#changed = true;
@@ -260,7 +260,9 @@ export class Draft {
     if (inForce !== undefined) hideErrors(() => checkCircles(inForce, checked.graph, parser, checked.affected, { product: config.product, allowedFunctions }));
     within(() => requireSameConditions(context, usable, { before: this.#inForce, whole: checked.graph }, { pieces: this.#pieces.values(), last: this.#at }));
     if (this.#changed) within(() => hidePolicies(this.#seen, () => checkPolicies(context, checked.graph, this.row.policies, this.#at)));
-    this.#model = await described(this.#runtime, this.#caller, checked.graph, this.#context.places, allowedFunctions, this.row.active ?? 'main');
+    const planned = { graph: checked.graph, allowedFunctions, activeDatasource: context.activeDatasource };
+    const questions = within(() => questionsAbout(this.#runtime, this.#caller, planned, this.#context.places));
+    this.#model = await described(this.#runtime, checked.graph.model, questions);
     const { model, graph, warnings } = this.#model === checked.model ? checked : within(() => finish(this.#base, this.#model, this.#context));
     if (inForce !== undefined && this.#changed) {
       within(() => this.#requireNoDisclosure(inForce, graph));
@@ -294,14 +296,6 @@ export class Draft {
     requireSameViews(this.planContext(), this.#usable(after), before, after, this.#at);
     if (mayMakePolicies(principal, this.name)) return;
     requireKeptPolicies(this.planContext(), { before, after, seen: () => this.#usable(after) }, this.row.policies, { steps: this.#steps, last: this.#at });
-  }
-
-  /** Records concepts and views that the script has created; its writer may use them. */
-  #noteMade(statement: ModelStatement, before: Model): void {
-    if (statement.kind !== 'create_concept' && statement.kind !== 'create_view') return;
-    const { text } = statement.name;
-    const list: readonly { readonly name: string }[] = statement.kind === 'create_concept' ? before.concepts : before.views;
-    if (!list.some((o) => sameName(o.name, text))) this.#madeHere[statement.kind === 'create_concept' ? 'concept' : 'view'].add(fold(text));
   }
 
   /** Records the objects that an apply of a source has made, as part of the next version. */

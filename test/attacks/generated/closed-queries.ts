@@ -25,6 +25,11 @@ const HOPS = [
   'by_other[f]',
   'by_s[n1]',
   'p_of[n1]',
+  'to1[thing]',
+  'by_root[thing]',
+  'by_root[b]',
+  'root_of[n1]',
+  'by_root_p[f]',
 ];
 const value = fc.constantFrom('5', '3', "'other'", "'n1'", '0', '111', "'s31'", '2', '1');
 const measure = fc.constantFrom('"measure.sum_p"', '"measure.sum_q"', '"to_a[a].measure.sum_p"', '"of_b[b].measure.sum_q"');

@@ -21,6 +21,8 @@ const element = fc.oneof(
     'CONSTRAINT by_s FOREIGN KEY (r) REFERENCES n1 (k2) SYMMETRIC',
     'CONSTRAINT by_any FOREIGN KEY (a_id) REFERENCES a (a_id) INCLUDES (by_p, by_r) TRANSITIVE',
     'CONSTRAINT by_other FOREIGN KEY (k2) REFERENCES a (a_id) INCLUDES (by_q, to_f, by_p)',
+    'CONSTRAINT by_root FOREIGN KEY (r) REFERENCES thing (a_id) INVERSEOF root_of',
+    'CONSTRAINT by_root_p FOREIGN KEY (k2) REFERENCES thing (p) INCLUDES (by_p, by_r)',
     'walk bigint',
   ),
 );
@@ -42,7 +44,11 @@ const condition = fc.oneof(
 const overPaths = fc.oneof(
   fc.tuple(from('to_f[f]', 'by_q[f]', 'by_id[f]', 'to_f[f].to_a[a]'), property).map(([hop, p]) => `"${hop}.${p}"`),
   fc
-    .tuple(from('SUM', 'COUNT', 'MAX'), from('of_b[b]', 'p_of[n1]', 'r_of[a]', 'of_a[f]', 'to1[a]', 'to1[n1]', 'by_r[a*2]', 'by_any[a]'), property)
+    .tuple(
+      from('SUM', 'COUNT', 'MAX'),
+      from('of_b[b]', 'p_of[n1]', 'r_of[a]', 'of_a[f]', 'to1[a]', 'to1[n1]', 'by_r[a*2]', 'by_any[a]', 'by_root[thing]', 'by_root_p[f]', 'root_of[n1]'),
+      property,
+    )
     .map(([f, hop, p]) => (f === 'COUNT' ? `COUNT("${hop}.${p}")` : `${f}(length("${hop}.${p}"::text))`)),
   from('length(entity_label)', 'length(entity_type) + calc', 'coalesce(calc, 0) + 1'),
 );
@@ -136,14 +142,14 @@ export function chain(granted: readonly string[], edited: readonly string[]): fc
     fc.tuple(property, from(' IS NULL', " = '5'", ' > 3', ' = 5')).map(([p, test]) => p + test),
     fc.tuple(property, own).map(([p, n]) => `EXISTS (SELECT 1 FROM dsvc.${n} x WHERE x.${p}::text LIKE '5%' OR x.${p}::text = 'other')`),
     own.map((n) => `EXISTS (SELECT 1 FROM dsvc.${n} x WHERE to_jsonb(x)::text LIKE '%other%')`),
-    fc.tuple(from('to1', 'to2'), from(...NAMES, 'n1', 'n2'), property).map(([r, n, p]) => `"${r}[${n}].${p}" IS NOT NULL`),
+    fc.tuple(from('to1', 'to2'), from(...NAMES, 'n1', 'n2', 'thing'), property).map(([r, n, p]) => `"${r}[${n}].${p}" IS NOT NULL`),
     from('"to1[a].a_id" > 0', '"to1[f].f_id" > 0', '"to2[a].a_id" > 0', '"to2[f].f_id" > 0'),
   );
   const relationship = fc
     .tuple(
       from('to1', 'to2'),
       from('k2', 'k2', ...PROPERTIES),
-      from(...NAMES, 'n1', 'n2'),
+      from(...NAMES, 'n1', 'n2', 'thing', 'thing'),
       from('a_id', 'f_id', 'k2', ...PROPERTIES),
       from('', ' TRANSITIVE', ' SYMMETRIC', ' INCLUDES (to1)', ' INCLUDES (by_p, to_f)', ' INCLUDES (by_p, by_r) TRANSITIVE'),
     )
