@@ -268,6 +268,8 @@ export interface CreateUser extends Base {
 export interface CreateToken extends Base {
   readonly kind: 'create_token';
   readonly user: Name;
+  /** LABEL 'text': what the token is for. */
+  readonly label: { readonly text: string; readonly offset: number } | null;
   /** EXPIRES 'ts', as written. */
   readonly expires: { readonly text: string; readonly offset: number } | null;
 }

@@ -70,6 +70,17 @@ describe('SHOW', () => {
     ]);
   });
 
+  it('of tokens shows the label that a token was given', async () => {
+    const [made] = await s.rows("CREATE TOKEN FOR reader LABEL 'a script' EXPIRES '2900-01-01'");
+    expect((await s.rows('SHOW TOKEN FOR reader')).filter((t) => t.label !== null)).toEqual([
+      { token_id: made.token_id, label: 'a script', created: expect.any(String), expires: '2900-01-01T00:00:00+00:00', last_used: null },
+    ]);
+    await s.rows(`REVOKE TOKEN '${made.token_id}'`);
+    // these would be revoked with the user's logins
+    for (const label of ['console', 'get_token', '', ' ', 'a\tb', 'x'.repeat(101)])
+      expect(await s.fault(`CREATE TOKEN FOR reader LABEL '${label}'`)).toBe('400 bad_label');
+  });
+
   it('of tokens shows a caller its own, and never the token', async () => {
     const rows = await s.rows('SHOW TOKEN FOR reader', '', reader);
     expect(rows.map((r) => Object.keys(r))).toEqual([['token_id', 'label', 'created', 'expires', 'last_used']]);

@@ -33,8 +33,12 @@ export const grantRole = (role: string, user: string): string | null =>
 
 export const revokeRole = (role: string, user: string): string => `REVOKE ROLE ${identifier(role)} FROM USER ${identifier(user)}`;
 
-export const createToken = (user: string, days: number, now: number): string | null =>
-  user.trim() === '' ? null : `CREATE TOKEN FOR ${identifier(user.trim())} EXPIRES '${new Date(now + days * 86_400_000).toISOString().slice(0, 10)}T00:00:00Z'`;
+export const createToken = (user: string, label: string, days: number, now: number): string | null =>
+  user.trim() === ''
+    ? null
+    : `CREATE TOKEN FOR ${identifier(user.trim())}${label.trim() === '' ? '' : ` LABEL ${literal(label.trim())}`} EXPIRES '${new Date(now + days * 86_400_000).toISOString().slice(0, 10)}T00:00:00Z'`;
+
+export const revokeToken = (id: string): string => `REVOKE TOKEN ${literal(id)}`;
 
 export const rowPolicy = (name: string, concept: string, grantee: string, condition: string): string | null =>
   [name, concept, condition].some((t) => t.trim() === '') || granteeText(grantee) === null

@@ -7,6 +7,8 @@ export const shellWord = (text: string): string => `'${text.replaceAll("'", "'\\
 export const curl = (url: string, body: string): string =>
   `curl -s ${url} -H "x-api-key: $TOKEN" -H 'content-type: application/json' \\\n  -d ${shellWord(body)}`;
 
+const json = (value: unknown): string => JSON.stringify(value, null, 2);
+
 const SQL = 'SELECT 1 AS one';
 
 /** The texts of the Connect view with their titles. @param api the full address of the API, `https://host/svc/api` */
@@ -21,6 +23,13 @@ export function snippetsOf(
   return [
     ['Claude Code', `claude mcp add --transport http ${product} ${mcp} --header "x-api-key: $TOKEN"`],
     ['VS Code', `code --add-mcp ${shellWord(JSON.stringify({ name: product, type: 'http', url: mcp, headers: { 'x-api-key': '$TOKEN' } }))}`],
+    [
+      'Claude Desktop (claude_desktop_config.json)',
+      json({
+        mcpServers: { [product]: { command: 'npx', args: ['-y', 'mcp-remote', mcp, '--header', `x-api-key:\${KG_TOKEN}`], env: { KG_TOKEN: 'tk_...' } } },
+      }),
+    ],
+    ['Cursor (.cursor/mcp.json)', json({ mcpServers: { [product]: { url: mcp, headers: { 'x-api-key': `\${env:KG_TOKEN}` } } } })],
     [titles.rest, curl(`${api}/query/`, JSON.stringify({ ontology_name: ontology, query: SQL }))],
     [
       titles.python,

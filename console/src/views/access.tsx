@@ -4,6 +4,7 @@ import { Changes } from '../access/changes.tsx';
 import { Choice, Field, Secret, StatementForm } from '../access/statement-form.tsx';
 import { createRole, createToken, createUser, dropPolicy, grant, grantRole, mask, resourceOf, revoke, revokeRole, rowPolicy } from '../access/statements.ts';
 import { AccessTable } from '../access/table.tsx';
+import { Tokens } from '../access/tokens.tsx';
 import { type Failure, failureOf, query, seenAs } from '../api/http.ts';
 import { model } from '../model/current.ts';
 import type { Model } from '../model/model.ts';
@@ -66,6 +67,7 @@ function Page({ model: m }: { readonly model: Model }) {
         />
         <NewUser onDone={again} />
         <NewToken />
+        <Tokens />
       </section>
       <section>
         <h2>{texts.access.roles}</h2>
@@ -176,16 +178,18 @@ function NewUser({ onDone }: { onDone(): void }) {
 
 function NewToken() {
   const [user, setUser] = useState('');
+  const [label, setLabel] = useState('');
   const [days, setDays] = useState('30');
   const [token, setToken] = useState<string | null>(null);
   return (
     <StatementForm
       title={texts.connect.makeToken}
       ontology={null}
-      statement={createToken(user, Number(days), Date.now())}
+      statement={createToken(user, label, Number(days), Date.now())}
       onDone={([row]) => setToken(String(row?.token ?? ''))}
     >
       <Field label={texts.access.user} value={user} set={setUser} list="user-names" />
+      <Field label={texts.access.label} value={label} set={setLabel} />
       <Choice label={texts.access.days} value={days} options={['1', '7', '30', '90']} set={setDays} />
       {token !== null && (
         <div role="status">

@@ -1,6 +1,7 @@
 /** How to use the ontology from programs and AI clients, with the address of this service. */
 import { useState } from 'preact/hooks';
-import { apiPath, change, type Failure, failureOf, identifier, product } from '../api/http.ts';
+import { createToken } from '../access/statements.ts';
+import { apiPath, change, type Failure, failureOf, product } from '../api/http.ts';
 import { credential } from '../api/session.ts';
 import { snippetsOf } from '../connect/snippets.ts';
 import { Code, Copy, FailureBox } from '../parts/basics.tsx';
@@ -28,6 +29,9 @@ export default function Connect() {
       <p>
         <a href={`${apiPath}/docs`}>{texts.connect.docs}</a>
       </p>
+      <p>
+        <a href={`/${product}/oauth/grants`}>{texts.connect.grants}</a>
+      </p>
     </div>
   );
 }
@@ -35,16 +39,16 @@ export default function Connect() {
 /** Creates a token of the signed-in user, and shows the statement that does so. */
 function Token() {
   const [days, setDays] = useState<number>(30);
+  const [label, setLabel] = useState('');
   const [token, setToken] = useState<string | null>(null);
   const [failure, setFailure] = useState<Failure | null>(null);
   const user = credential.value?.user ?? null;
   if (user === null) return null;
-  const statement = (expires: string): string => `CREATE TOKEN FOR ${identifier(user)} EXPIRES '${expires}'`;
-  const expires = new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+  const statement = createToken(user, label, days, Date.now()) ?? '';
   const create = async (): Promise<void> => {
     setFailure(null);
     try {
-      const [row] = await change<{ token: string }>(null, statement(`${expires}T00:00:00Z`));
+      const [row] = await change<{ token: string }>(null, statement);
       setToken(row?.token ?? null);
     } catch (error) {
       setFailure(failureOf(error));
@@ -54,6 +58,9 @@ function Token() {
     <section class="card">
       <h2>{texts.connect.token}</h2>
       <p class="actions">
+        <label>
+          {texts.access.label} <input value={label} autocomplete="off" onInput={(e) => setLabel(e.currentTarget.value)} />
+        </label>{' '}
         <label>
           {texts.connect.tokenName}{' '}
           <select value={String(days)} onChange={(e) => setDays(Number(e.currentTarget.value))}>
@@ -68,7 +75,7 @@ function Token() {
           {texts.connect.makeToken}
         </button>
       </p>
-      <Code text={statement(`${expires}T00:00:00Z`)} />
+      <Code text={statement} />
       {token !== null && (
         <div role="status">
           <p>{texts.connect.made}</p>

@@ -101,13 +101,14 @@ export function createUser(c: Cursor, replace: boolean): CreateUser {
   return { kind: 'create_user', source: c.source, replace, name: user, password, options };
 }
 
-/** `FOR u [EXPIRES 'ts']` */
+/** `FOR u [LABEL 'text'] [EXPIRES 'ts']` */
 export function createToken(c: Cursor): CreateToken {
   c.expect('FOR');
   const user = name(c, 'the name of a user');
+  const label = c.accept('LABEL') ? text(c, 'a text in single quotes') : null;
   const expires = c.accept('EXPIRES') ? text(c, 'a time in single quotes') : null;
   c.end();
-  return { kind: 'create_token', source: c.source, user, expires };
+  return { kind: 'create_token', source: c.source, user, label, expires };
 }
 
 /** `'token_id'` */

@@ -1,6 +1,7 @@
 /** CREATE TOKEN and REVOKE TOKEN. */
 import { creatorsOf } from '../../auth/authenticate.ts';
 import { can } from '../../auth/grants.ts';
+import type { TokenOrigin } from '../../auth/sign-in.ts';
 import { createToken as newToken, sha256 } from '../../auth/tokens.ts';
 import * as catalog from '../../catalog/changes.ts';
 import { findToken, revokeToken as revoke } from '../../catalog/tokens.ts';
@@ -13,10 +14,22 @@ import type { Kinds } from './kinds.ts';
 /** The end of the year 9999. ISO 8601 has other forms for later times, which PostgreSQL does not read. */
 const LATEST = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
-async function createToken(ctx: Changing, { user: name, expires, source }: CreateToken): Promise<Done> {
+/** The labels of tokens that the service issues itself, and revokes with the login. */
+const RESERVED: ReadonlySet<string> = new Set<TokenOrigin>(['get_token', 'get_svc_user_token', 'console']);
+const LONGEST_LABEL = 100;
+
+/** @throws SvcError 400 `bad_label` */
+function checkLabel({ text, offset }: NonNullable<CreateToken['label']>): void {
+  if (text.trim() === '' || text.length > LONGEST_LABEL || /\p{Cc}/u.test(text))
+    throw badRequest('bad_label', `a label must have 1 to ${LONGEST_LABEL} characters and no control characters`, { offset });
+  if (RESERVED.has(text)) throw badRequest('bad_label', `the label ${quoted(text)} is reserved for tokens that the service issues`, { offset });
+}
+
+async function createToken(ctx: Changing, { user: name, label, expires, source }: CreateToken): Promise<Done> {
   const user = await ctx.user(name);
   if (!can(ctx.principal, 'edit', ['user', user.name])) throw lacks('EDIT', `user.${user.name}`, source.offset);
   const guard = await ctx.requireMayChange(user, source.offset);
+  if (label !== null) checkLabel(label);
   const { runtime } = ctx.session.request;
   let at = runtime.now() + runtime.config.apiTokenTtlDays * 86_400_000;
   if (expires !== null) {
@@ -30,7 +43,14 @@ async function createToken(ctx: Changing, { user: name, expires, source }: Creat
   const token = newToken();
   const id = crypto.randomUUID();
   const end = new Date(at).toISOString();
-  const calls = catalog.createToken({ id, userId: user.id, hash: await sha256(token), label: null, expires: end, by: creatorsOf(ctx.principal) });
+  const calls = catalog.createToken({
+    id,
+    userId: user.id,
+    hash: await sha256(token),
+    label: label?.text ?? null,
+    expires: end,
+    by: creatorsOf(ctx.principal),
+  });
   return done([...guard, ...calls], {
     token_id: id,
     user: user.name,

@@ -291,8 +291,9 @@ const CASES: [string, Record<string, unknown>][] = [
       ],
     },
   ],
-  ['CREATE TOKEN FOR ann', { kind: 'create_token', user: 'ann', expires: null }],
-  ["CREATE TOKEN FOR ann EXPIRES '2030-01-01'", { kind: 'create_token', user: 'ann', expires: '2030-01-01' }],
+  ['CREATE TOKEN FOR ann', { kind: 'create_token', user: 'ann', label: null, expires: null }],
+  ["CREATE TOKEN FOR ann LABEL 'my script' EXPIRES '2030-01-01'", { kind: 'create_token', user: 'ann', label: 'my script', expires: '2030-01-01' }],
+  ["CREATE TOKEN FOR ann EXPIRES '2030-01-01'", { kind: 'create_token', user: 'ann', label: null, expires: '2030-01-01' }],
   ["revoke token 'a-b'", { kind: 'revoke_token', id: 'a-b' }],
   [
     'GRANT QUERY ON ALL ontology.store TO USER ann',
