@@ -34,7 +34,7 @@ export const texts = {
     relationships: (n: number) => `${n} ${n === 1 ? 'relationship' : 'relationships'}`,
     measures: (n: number) => `${n} ${n === 1 ? 'measure' : 'measures'}`,
     changed: (when: string) => `Changed ${when}`,
-    open: (name: string) => `Open ${name}`,
+    create: 'Create an ontology',
   },
   model: {
     drawing: 'Concepts and their relationships',
@@ -255,6 +255,18 @@ export const texts = {
     current: 'current',
     rollback: 'Roll back to this version',
     rolledBack: 'The ontology has the content of that version again, as a new version.',
+  },
+  tables: {
+    title: 'From your tables',
+    hint: 'To begin with the tables of a database, choose "From your tables".',
+    read: 'Read the tables. This command writes a model as the tables suggest it: concepts, relationships from foreign keys, labels and mappings.',
+    datasource: 'Datasource',
+    schema: 'Schema (empty: all)',
+    look: 'Load the file and look at it: rename things, and remove what you do not need.',
+    load: 'Load the file',
+    apply: 'Then press Plan, read the changes, and apply them.',
+    attach: 'This ontology does not have the datasource yet.',
+    attachButton: 'Add the datasource',
   },
   access: {
     title: 'Access',

@@ -28,6 +28,10 @@ describe('the console', () => {
     expect(new URL(page.url()).pathname).toBe('/svc/console/');
     await page.getByRole('link', { name: 'shop' }).waitFor();
     await page.getByText('4 concepts').waitFor();
+    await page.getByText('A small shop').waitFor();
+    await page.getByText(/Changed [A-Z][a-z]{2} \d+, \d{4}/).waitFor();
+    // ann may create none
+    expect(await page.getByRole('heading', { name: 'Create an ontology' }).count()).toBe(0);
     expect(complaints).toEqual([]);
   });
 
@@ -624,6 +628,70 @@ describe('the console', () => {
     expect(await page.locator('.connect').textContent()).toContain(`claude mcp add --transport http svc ${base}/svc/api/mcp`);
   });
 
+  it('creates an ontology from tables: the command, its file, the plan and the model', async () => {
+    const page = await console.admin('model');
+    await page.getByRole('link', { name: 'Ontologies' }).click();
+    await page.getByLabel('Name').fill('own "one"');
+    await page.getByText('CREATE ONTOLOGY "own ""one"""').waitFor();
+    await page.getByRole('button', { name: 'Create an ontology' }).click();
+    await page.getByRole('button', { name: 'From your tables' }).click();
+    await page.getByLabel('Schema').fill('shop');
+    await page.getByText("npm run --silent kg -- introspect 'main' --schema 'shop' > model.sql").waitFor();
+    const script =
+      'CREATE CONCEPT area (code string, name string, PRIMARY KEY (code)); CREATE MAPPING m_area INTO area AS SELECT code, name FROM shop.regions;';
+    await page.locator('.steps input[type=file]').setInputFiles({ name: 'model.sql', mimeType: 'text/plain', buffer: Buffer.from(script) });
+    await page.getByRole('button', { name: 'Plan', exact: true }).click();
+    await page.getByRole('button', { name: /^Apply \d+ changes$/ }).click();
+    await page.getByText('Applied as version').waitFor();
+    await page.getByRole('link', { name: 'Query' }).click();
+    await run(page, 'SELECT name FROM svc.area ORDER BY name');
+    await page.locator('.grid .line').first().waitFor();
+    expect(await cells(page)).toEqual([['North'], ['South']]);
+    const headers = { 'x-api-key': token, 'content-type': 'application/json' };
+    await ask(base, '/svc/api/query', { method: 'POST', headers, body: JSON.stringify({ query: 'DROP ONTOLOGY "own ""one"""' }) });
+  });
+
+  it('makes a token with a label, and revokes it in the list of the user', async () => {
+    const page = await console.admin('access');
+    const form = page.locator('details.form', { hasText: 'Create a token' });
+    await form.getByText('Create a token', { exact: true }).first().click();
+    await form.getByLabel('User').fill('ann');
+    await form.getByLabel('What it is for').fill("Ann's script");
+    await form.getByText(/CREATE TOKEN FOR "ann" LABEL 'Ann''s script' EXPIRES/).waitFor();
+    await form.getByRole('button', { name: 'Create a token' }).click();
+    await form.getByText(/^tk_/).waitFor();
+    const list = page.locator('details.form', { hasText: 'API tokens of a user' });
+    await list.getByText('API tokens of a user', { exact: true }).first().click();
+    await list.getByLabel('User').fill('ann');
+    await list.getByRole('button', { name: 'Show tokens' }).click();
+    const row = list.getByRole('row', { name: /Ann's script/ });
+    await row.getByRole('button', { name: 'Revoke' }).click();
+    await row.getByText(/REVOKE TOKEN '[0-9a-f-]{36}'/).waitFor();
+    await row.getByRole('button', { name: 'Revoke' }).click();
+    await expect.poll(() => list.getByRole('row', { name: /Ann's script/ }).count()).toBe(0);
+    await page.getByRole('link', { name: 'Connect' }).click();
+    expect(await page.getByRole('link', { name: 'Connected applications' }).getAttribute('href')).toBe('/svc/oauth/grants');
+  });
+
+  it('has no serious accessibility problem with forms, a drawing and settings open', async () => {
+    const page = await console.admin('data?entities=town%3A1%0Atown%3A2', { bypassCSP: true });
+    await page.getByRole('button', { name: 'town', exact: true }).click();
+    await page.getByLabel('Colour by').selectOption('code');
+    await page.getByText('Entities in the drawing').click();
+    const found: Record<string, readonly string[]> = { data: await serious(page) };
+    await page.goto(`${base}/svc/console/#/shop/edit`);
+    await page.getByRole('button', { name: 'From your tables' }).click();
+    await page.getByLabel('Schema').waitFor();
+    found.tables = await serious(page);
+    await page.goto(`${base}/svc/console/#/shop/access`);
+    await page.getByText('Create a user', { exact: true }).first().waitFor();
+    for (const summary of await page.locator('details.form > summary').all()) await summary.click();
+    await page.getByRole('button', { name: 'Show', exact: true }).click();
+    await page.getByRole('table', { name: 'Changes of models and rights' }).waitFor();
+    found.access = await serious(page);
+    expect(found).toEqual({ data: [], tables: [], access: [] });
+  });
+
   it.each(['model?concept=order', 'data?concept=town', 'query', 'edit', 'access', 'connect'])('has no serious accessibility problem: %s', async (place) => {
     const page = await signedIn(place, { bypassCSP: true });
     await page.waitForTimeout(600);
@@ -634,13 +702,15 @@ describe('the console', () => {
     }
   });
 
-  it('fits a small screen', async () => {
+  it('fits a small screen, and a large one', async () => {
     const page = await signedIn('', { viewport: { width: 360, height: 740 } });
     for (const place of ['model?concept=order', 'data?concept=town', 'query', 'edit', 'access', 'connect']) {
       await page.goto(`${base}/svc/console/#/shop/${place}`);
       await page.waitForTimeout(500);
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
     }
+    await page.setViewportSize({ width: 3840, height: 2160 });
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(3840);
   });
 
   it('has no view for questions without a language model', async () => {

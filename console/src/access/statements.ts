@@ -58,3 +58,6 @@ function granteeText(text: string): string | null {
 }
 
 export const dropPolicy = (name: string): string => `DROP POLICY ${identifier(name)}`;
+
+export const addDatasource = (ontology: string, datasource: string): string =>
+  `ALTER ONTOLOGY ${identifier(ontology)} ADD DATASOURCE ${identifier(datasource)}`;

@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { change, type Failure, failureOf, product } from '../api/http.ts';
 import { DiffView } from '../edit/diff-view.tsx';
+import { OwnTables } from '../edit/own-tables.tsx';
 import { apply, applyAsCurl, dropStatement, type Plan, plan, scriptOf } from '../edit/requests.ts';
 import { Versions } from '../edit/versions.tsx';
 import { model, reloadModel } from '../model/current.ts';
@@ -25,7 +26,7 @@ function Page({ model: m }: { readonly model: Model }) {
   const [objects, setObjects] = useState<Plan['unlisted'] | null>(null);
   const [failure, setFailure] = useState<Failure | null>(null);
   const [open, setOpen] = useState<Open | null>(null);
-  const [tab, setTab] = useState<'script' | 'versions'>('script');
+  const [tab, setTab] = useState<'script' | 'versions' | 'tables'>('script');
   const load = (): void => {
     // a plan without files lists everything that the ontology has
     plan(m.name, '').then(
@@ -43,6 +44,10 @@ function Page({ model: m }: { readonly model: Model }) {
       setFailure(failureOf(error));
     }
   };
+  const begin = (script: Open): void => {
+    setOpen(script);
+    setTab('script');
+  };
   if (failure?.status === 403 && objects === null)
     return (
       <div class="empty">
@@ -57,11 +62,14 @@ function Page({ model: m }: { readonly model: Model }) {
         <button type="button" class="item" aria-pressed={open?.kind === 'ontology'} onClick={() => void choose('ontology', m.name)}>
           {texts.edit.whole}
         </button>
-        <button type="button" class="item" aria-pressed={open?.kind === 'new'} onClick={() => setOpen({ kind: 'new', name: '', script: '' })}>
+        <button type="button" class="item" aria-pressed={open?.kind === 'new'} onClick={() => begin({ kind: 'new', name: '', script: '' })}>
           {texts.edit.fresh}
         </button>
         <button type="button" class="item" aria-pressed={tab === 'versions'} onClick={() => setTab('versions')}>
           {texts.edit.versions}
+        </button>
+        <button type="button" class="item" aria-pressed={tab === 'tables'} onClick={() => setTab('tables')}>
+          {texts.tables.title}
         </button>
         {[...Map.groupBy(objects, (o) => o.kind)].map(([kind, of]) => (
           <section key={kind}>
@@ -82,8 +90,13 @@ function Page({ model: m }: { readonly model: Model }) {
         {failure !== null && <FailureBox failure={failure} />}
         {tab === 'versions' ? (
           <Versions ontology={m.name} current={m.detail.version} />
+        ) : tab === 'tables' ? (
+          <OwnTables model={m} open={(name, script) => begin({ kind: 'new', name, script })} />
         ) : open === null ? (
-          <p class="empty">{texts.edit.start}</p>
+          <div class="empty">
+            <p>{texts.edit.start}</p>
+            {objects.length === 0 && <p>{texts.tables.hint}</p>}
+          </div>
         ) : (
           <Script key={`${open.kind} ${open.name}`} model={m} open={open} />
         )}
