@@ -5,7 +5,7 @@ import type { ConceptRelation } from '../bind/relation.ts';
 import { BARRIER } from '../plan/barriers.ts';
 import type { Instance } from '../plan/exposed.ts';
 import type { PathNode } from '../plan/path-node.ts';
-import { and, boolean, clone, coalesce, column, join, type Node, type SelectStmt, select, string, subselect, target, unionAll, walk } from '../plan/tree.ts';
+import { and, boolean, clone, coalesce, column, join, type Node, type SelectStmt, select, string, subselect, target, unionOf, walk } from '../plan/tree.ts';
 import { asExists, type Branches } from './aggregate/conditions.ts';
 import { nodesIn } from './aggregate/spine.ts';
 import { bindAndLower } from './finish.ts';
@@ -26,7 +26,7 @@ export function emitConcept(relation: ConceptRelation, requested: ReadonlySet<Pa
   if (barriers.length === 0 && !hides) return open;
   const parts = relation.rows ? undefined : eachMapping(relation.concept, root.filter);
   if (!parts) return barriers.length === 0 ? open : state.item(open, () => subselect(emitted(barriers).query, alias));
-  return state.item(open, () => subselect(parts.map((filter) => emitted(barriers, filter).query).reduce(unionAll), alias));
+  return state.item(open, () => subselect(unionOf(parts.map((filter) => emitted(barriers, filter).query)), alias));
 }
 
 interface Emitted {

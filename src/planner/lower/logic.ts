@@ -5,7 +5,7 @@ import { fold } from '../../ontology/names.ts';
 import { logicCondition } from '../bind/condition.ts';
 import { ConceptRelation } from '../bind/relation.ts';
 import { BARRIER } from '../plan/barriers.ts';
-import { column, type SelectStmt, select, subselect, target, unionAll } from '../plan/tree.ts';
+import { column, type SelectStmt, select, subselect, target, unionOf } from '../plan/tree.ts';
 import type { WantedColumns } from '../plan/wanted.ts';
 import type { PlanState } from '../plan-state.ts';
 import { asExists } from './aggregate/conditions.ts';
@@ -40,7 +40,7 @@ function rowsOf(state: PlanState, rows: LogicRows, wanted: WantedColumns, reader
   const parts = state.hidesRows(rows.source) ? eachMapping(rows.source, filter) : undefined;
   if (!parts) return plain;
   const alias = state.alias();
-  const item = state.item(subselect(plain, alias), () => subselect(parts.map(met).reduce(unionAll), alias));
+  const item = state.item(subselect(plain, alias), () => subselect(unionOf(parts.map(met)), alias));
   return select({ targetList: [...wanted.keys()].map((name) => target(column(alias, name), name)), fromClause: [item] });
 }
 

@@ -24,6 +24,7 @@ import {
 } from '../plan/tree.ts';
 import type { PlanState } from '../plan-state.ts';
 import type { Parsed } from '../read/texts.ts';
+import { type Sortable, sortable } from './row-order.ts';
 
 const MAX_NAME_BYTES = 63;
 
@@ -51,12 +52,13 @@ interface Output {
 export function jsonRows(state: PlanState, parsed: Parsed, columns: readonly OutColumn[], options: OutputOptions): Output {
   const keys = rowKeys(columns, parsed);
   const shape = shapeOf(columns, keys);
-  if (options.nested && shape.nests) return { keys, shape, nested: true, query: nestedRows(state, parsed.stmt, shape, options) };
+  if (options.nested && shape.nests) return { keys, shape, nested: true, query: nestedRows(state, sortable(state, parsed.stmt, columns), shape, options) };
   const alias = state.alias();
   // PostgreSQL truncates names to 63 bytes, and row_to_json uses the names as keys.
   const short = keys.every((k) => k !== '' && utf8Length(k) <= MAX_NAME_BYTES);
   const names = short ? keys : keys.map((_, i) => `c${i}`);
-  const row = short ? call('row_to_json', [column(alias)]) : objectText(alias, keys, names);
+  const row = short ? objectOf(state, alias, names) : objectText(alias, keys, names);
+  const { stmt, added, sortOf } = sortable(state, parsed.stmt, columns);
   const { limit, offset } = options;
   return {
     keys,
@@ -64,7 +66,8 @@ export function jsonRows(state: PlanState, parsed: Parsed, columns: readonly Out
     nested: false,
     query: select({
       targetList: [target(row, 'row')],
-      fromClause: [subselect(parsed.stmt, alias, { columns: names })],
+      fromClause: [subselect(stmt, alias, { columns: [...names, ...added] })],
+      ...sortedBy(sortOf(alias, names)),
       ...(offset === undefined ? {} : { limitOffset: integer(String(offset)), limitOption: 'LIMIT_OPTION_COUNT' as const }),
       ...(limit === undefined ? {} : { limitCount: integer(String(limit)), limitOption: 'LIMIT_OPTION_COUNT' as const }),
     }),
@@ -72,17 +75,18 @@ export function jsonRows(state: PlanState, parsed: Parsed, columns: readonly Out
 }
 
 /** Rows for nesting: the columns of each level next to each other, under short names. With a limit or an offset, only the rows of the selected roots. */
-function nestedRows(state: PlanState, stmt: SelectStmt, shape: Shape, { limit, offset = 0 }: OutputOptions): SelectStmt {
+function nestedRows(state: PlanState, { stmt, added, sortOf }: Sortable, shape: Shape, { limit, offset = 0 }: OutputOptions): SelectStmt {
   const order = nestedOrder(shape);
   const names = order.map((_, i) => `c${i}`);
   const own = state.alias();
-  const query = subselect(stmt, own, { columns: shape.columns.map((_, i) => `q${i}`) });
+  const ownNames = shape.columns.map((_, i) => `q${i}`);
+  const query = subselect(stmt, own, { columns: [...ownNames, ...added] });
+  const sorts = sortOf(own, ownNames);
+  if (limit === undefined && offset === 0) {
+    const row = objectOf(state, own, names, (name) => ownNames[order[names.indexOf(name)] as number] as string);
+    return select({ targetList: [target(row, 'row')], fromClause: [query], ...sortedBy(sorts) });
+  }
   const wanted = order.map((from, i) => target(column(own, `q${from}`), `c${i}`));
-  const rows = (inner: SelectStmt): SelectStmt => {
-    const alias = state.alias();
-    return select({ targetList: [target(call('row_to_json', [column(alias)]), 'row')], fromClause: [subselect(inner, alias)] });
-  };
-  if (limit === undefined && offset === 0) return rows(select({ targetList: wanted, fromClause: [query] }));
 
   // Roots are numbered in the order of their first rows. As in nesting, two rows belong to the same root if the texts of its values are equal and its id is not
   // NULL.
@@ -95,7 +99,10 @@ function nestedRows(state: PlanState, stmt: SelectStmt, shape: Shape, { limit, o
   const [numbered, first, ranked] = [state.alias(), state.alias(), state.alias()];
   const kept = (from: string): Node[] => [...names, 'n'].map((name) => target(column(from, name), name));
   const withoutId: Node = { CaseExpr: { args: [{ CaseWhen: { expr: or(ids.map((id) => isNull(column(numbered, id)))), result: column(numbered, 'n') } }] } };
-  const counted = select({ targetList: [...wanted, target(over(call('row_number', []), {}), 'n')], fromClause: [query] });
+  const counted = select({
+    targetList: [...wanted, target(over(call('row_number', []), sorts.length > 0 ? { orderClause: sorts } : {}), 'n')],
+    fromClause: [query],
+  });
   const firsts = select({
     targetList: [
       ...kept(numbered),
@@ -117,15 +124,15 @@ function nestedRows(state: PlanState, stmt: SelectStmt, shape: Shape, { limit, o
     operator('>', rank, integer(String(offset))),
     ...(limit === undefined ? [] : [operator('<=', rank, integer(String(BigInt(offset) + BigInt(limit))))]),
   ];
-  return rows(
-    select({
-      targetList: names.map((name) => target(column(ranked, name), name)),
-      fromClause: [subselect(ranks, ranked)],
-      whereClause: and(window) as Node,
-      sortClause: [sortBy(column(ranked, 'n'))],
-    }),
-  );
+  return select({
+    targetList: [target(objectOf(state, ranked, names), 'row')],
+    fromClause: [subselect(ranks, ranked)],
+    whereClause: and(window) as Node,
+    ...sortedBy([sortBy(column(ranked, 'n'))]),
+  });
 }
+
+const sortedBy = (sorts: Node[]): Pick<SelectStmt, 'sortClause'> => (sorts.length > 0 ? { sortClause: sorts } : {});
 
 const sortBy = (node: Node): Node => ({ SortBy: { node, sortby_dir: 'SORTBY_DEFAULT', sortby_nulls: 'SORTBY_NULLS_DEFAULT' } });
 
@@ -136,6 +143,18 @@ function over(node: Node, window: WindowDef): Node {
   const found = (node as { FuncCall: object }).FuncCall;
   return { FuncCall: { ...found, over: { ...window, frameOptions: FRAME } } } as Node;
 }
+
+/**
+ * `row_to_json` of a row with named columns. A reference to the whole row of a derived table would lose the names where a distributed planner flattens that table.
+ * @param names the keys. `from` gives the column of a key
+ */
+function objectOf(state: PlanState, alias: string, names: readonly string[], from = (name: string): string => name): Node {
+  const row = state.alias();
+  const named = select({ targetList: names.map((name) => target(column(alias, from(name)), name)) });
+  const object = select({ targetList: [target(call('row_to_json', [column(row)]))], fromClause: [subselect(named, row)] });
+  return { SubLink: { subLinkType: 'EXPR_SUBLINK', subselect: { SelectStmt: object } } };
+}
+
 /** `{"key":value,...}` built from text, for keys that are empty or that PostgreSQL would truncate. */
 function objectText(alias: string, keys: readonly string[], names: readonly string[]): Node {
   const parts = keys.flatMap((key, i) => [

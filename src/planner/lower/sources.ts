@@ -3,7 +3,7 @@
  * cast to its declared type so that PostgreSQL flattens the union (docs/design/sql-shapes.md#a-concept-is-a-union-of-its-mappings).
  */
 import type { Concept } from '../../ontology/graph.ts';
-import { boolean, cast, nullValue, type SelectStmt, select, target, unionAll } from '../plan/tree.ts';
+import { boolean, cast, nullValue, type SelectStmt, select, target, unionOf } from '../plan/tree.ts';
 import { typeOf, type WantedColumns } from '../plan/wanted.ts';
 import type { PlanState } from '../plan-state.ts';
 import { isReadableAs } from '../secure/shown.ts';
@@ -43,9 +43,8 @@ export function conceptSource(state: PlanState, concept: Concept, wanted: Wanted
         : admitted(state, mapped, rules, wanted, select);
     branches.push({ branch, query });
   }
-  const [first, ...others] = state.context.keepsMappings ? branches.map((b) => b.query) : mergeTables(branches, filter?.typesAreFiltered !== false);
-  if (!first) return emptySource(state, wanted);
-  return others.reduce(unionAll, first);
+  const queries = state.context.keepsMappings ? branches.map((b) => b.query) : mergeTables(branches, filter?.typesAreFiltered !== false);
+  return queries.length === 0 ? emptySource(state, wanted) : unionOf(queries);
 }
 
 /** A SELECT without rows. */
