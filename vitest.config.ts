@@ -78,6 +78,21 @@ export default defineConfig({
           hookTimeout: 240_000,
         },
       },
+      // On a Citus cluster, where there is one.
+      ...(process.env.CITUS_URL === undefined
+        ? []
+        : [
+            {
+              test: {
+                name: 'scale',
+                include: ['test/scale/**/*.test.ts'],
+                environment: 'node' as const,
+                globalSetup: ['./test/scale/setup.ts'],
+                testTimeout: 600_000,
+                hookTimeout: 600_000,
+              },
+            },
+          ]),
     ],
   },
 });

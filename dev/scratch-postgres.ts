@@ -58,6 +58,18 @@ export async function startScratchPostgres({ passwords = false } = {}): Promise<
   });
 }
 
+/** A server of a distributed database: its programs, and its settings. */
+export interface ServerOptions {
+  /** The folder of PostgreSQL's programs. */
+  readonly programs: string;
+  /** Settings of the server, such as `shared_preload_libraries=citus`. */
+  readonly settings: readonly string[];
+}
+
+/** Creates and starts a cluster without passwords, with programs and settings of its own. */
+export const startServer = ({ programs, settings }: ServerOptions): Promise<ScratchPostgres> =>
+  startCluster('', (run, dir) => run('initdb', ['-D', join(dir, 'data'), '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-sync']), settings, programs);
+
 /**
  * Starts a hot standby of a cluster without passwords, by streaming replication.
  * @param settings settings of the standby's server, such as `max_standby_streaming_delay=0`
@@ -75,8 +87,8 @@ async function startCluster(
   password: string,
   create: (run: Run, dir: string, own: (path: string) => void) => void,
   more: readonly string[] = [],
+  programs = postgresPrograms(),
 ): Promise<ScratchPostgres> {
-  const programs = postgresPrograms();
   if (!programs) throw new Error('there is no PostgreSQL on this machine');
   const user = otherUser();
   const own = (path: string): void => {
@@ -91,7 +103,7 @@ async function startCluster(
   for (let tries = 0; ; tries++) {
     const port = await freePort();
     const server = spawn(join(programs, 'postgres'), ['-D', data, '-p', String(port), ...settings.flatMap((s) => ['-c', s])], options);
-    const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
+    const url = `postgres://postgres${password === '' ? '' : `:${password}`}@127.0.0.1:${port}/postgres`;
     const stop = async () => {
       await ended(server, 'SIGINT');
       rmSync(dir, { recursive: true, force: true });

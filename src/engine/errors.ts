@@ -104,6 +104,18 @@ const SETTING_LIMIT = '53400';
 const OWN_HINTS: Readonly<Record<string, string>> = {
   '22008': "Write dates as '2026-01-31', and moments as '2026-01-31 14:30'.",
 };
+/** Hints for what a distributed PostgreSQL (Citus) refuses, by its message. All of these have the SQLSTATE 0A000. */
+const DISTRIBUTED_HINTS: readonly (readonly [RegExp, string])[] = [
+  [
+    /co-?located|repartition|correlated subqueries are not supported/,
+    'The tables are distributed by different keys. Distribute tables that a query joins by the same key, or make the small ones reference tables.',
+  ],
+  [
+    /recursive CTEs are only supported/,
+    'Start the walk from one value of the key that distributes the table, or make the tables of the walk reference tables.',
+  ],
+  [/distributed query with GROUPING/, 'Leave out GROUPING(), or use COALESCE on the grouped columns.'],
+];
 /** The class of SQLSTATEs "transaction rollback"; a standby server that must replay changes reports 40001. */
 const ROLLED_BACK = '40';
 /** The statement was cancelled, or waited for a lock longer than lock_timeout. */
@@ -124,7 +136,8 @@ function ofSqlState(sqlstate: string, hint: string | undefined, fault: Datasourc
   if (sqlstate === SETTING_LIMIT || (context.mayQuote && !ofStatement))
     return badRequest(conditionName(sqlstate), conditionName(sqlstate).replaceAll('_', ' '), { cause: fault });
   const scrub = context.ownText ? (s: string) => s : scrubber(context.physicalNames ?? []);
-  const shown = OWN_HINTS[sqlstate] ?? hint;
+  const distributed = sqlstate === '0A000' ? DISTRIBUTED_HINTS.find(([message]) => message.test(fault.message))?.[1] : undefined;
+  const shown = OWN_HINTS[sqlstate] ?? distributed ?? hint;
   return badRequest(conditionName(sqlstate), scrub(fault.message), {
     hint: shown === undefined || sqlstate === STACK_DEPTH ? undefined : scrub(shown),
     cause: fault,

@@ -3,6 +3,15 @@ import { DatasourceFault, faultOf, scrubber } from '../../../src/engine/errors.t
 
 const pg = (code: string | null, message: string, more: Record<string, unknown> = {}): string => JSON.stringify({ message, code, ...more });
 
+it.each([
+  ['complex joins are only supported when all distributed tables are co-located and joined on their distribution columns', /reference tables/],
+  ['the query contains a join that requires repartitioning', /by the same key/],
+  ['recursive CTEs are only supported when they contain a filter on the distribution column', /one value of the key/],
+  ['could not run distributed query with GROUPING', /COALESCE/],
+])('a distributed PostgreSQL that refuses a query has a hint: %s', (message, hint) => {
+  expect(faultOf(400, pg('0A000', message)).hint).toMatch(hint);
+});
+
 describe('what a datasource answers', () => {
   for (const [code, status, name] of [
     ['22012', 400, 'division_by_zero'],
