@@ -5,13 +5,14 @@ import type { ConceptRelation } from '../bind/relation.ts';
 import { BARRIER } from '../plan/barriers.ts';
 import type { Instance } from '../plan/exposed.ts';
 import type { PathNode } from '../plan/path-node.ts';
-import { and, boolean, clone, coalesce, column, join, type Node, type SelectStmt, select, string, subselect, target, unionOf, walk } from '../plan/tree.ts';
+import { and, boolean, clone, coalesce, column, join, type Node, type SelectStmt, select, string, subselect, target, walk } from '../plan/tree.ts';
 import { asExists, type Branches } from './aggregate/conditions.ts';
 import { nodesIn } from './aggregate/spine.ts';
 import { bindAndLower } from './finish.ts';
 import { prepareJoins } from './joins.ts';
 import { eachMapping, type RowFilter } from './narrow.ts';
 import { conceptSource } from './sources.ts';
+import { unionOf } from './union.ts';
 
 /** The FROM item: a sub-select that joins the given nodes and yields their exposed columns and those of the root. */
 export function emitConcept(relation: ConceptRelation, requested: ReadonlySet<PathNode> = new Set(relation.root.all().slice(1))): Node {

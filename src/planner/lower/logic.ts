@@ -5,7 +5,7 @@ import { fold } from '../../ontology/names.ts';
 import { logicCondition } from '../bind/condition.ts';
 import { ConceptRelation } from '../bind/relation.ts';
 import { BARRIER } from '../plan/barriers.ts';
-import { column, type SelectStmt, select, subselect, target, unionOf } from '../plan/tree.ts';
+import { column, type SelectStmt, select, subselect, target } from '../plan/tree.ts';
 import type { WantedColumns } from '../plan/wanted.ts';
 import type { PlanState } from '../plan-state.ts';
 import { asExists } from './aggregate/conditions.ts';
@@ -13,6 +13,7 @@ import { levelOf, NONE, nodesIn } from './aggregate/spine.ts';
 import { emitConcept } from './emission.ts';
 import { bindAndLower } from './finish.ts';
 import { eachMapping, type RowFilter } from './narrow.ts';
+import { unionOf } from './union.ts';
 
 /** The error for a logic concept whose condition depends on its own rows. */
 export const circularConcept = (concept: Concept): Error => badRequest('circular_concept', `the logic concept \`${concept.name}\` depends on itself`);

@@ -3,7 +3,7 @@
  * cast to its declared type so that PostgreSQL flattens the union (docs/design/sql-shapes.md#a-concept-is-a-union-of-its-mappings).
  */
 import type { Concept } from '../../ontology/graph.ts';
-import { boolean, cast, nullValue, type SelectStmt, select, target, unionOf } from '../plan/tree.ts';
+import { boolean, cast, nullValue, type SelectStmt, select, target } from '../plan/tree.ts';
 import { typeOf, type WantedColumns } from '../plan/wanted.ts';
 import type { PlanState } from '../plan-state.ts';
 import { isReadableAs } from '../secure/shown.ts';
@@ -14,6 +14,7 @@ import { logicSource } from './logic.ts';
 import { branchCondition, type RowFilter } from './narrow.ts';
 import { type MappingSelect, mergeTables } from './one-table.ts';
 import { isExcluded } from './prune.ts';
+import { unionOf } from './union.ts';
 
 /**
  * A SELECT of `wanted` (names and columns) over the rows of `concept`. `reader` is the concept through which the rows are read, if that is another one (a logic

@@ -134,15 +134,6 @@ export const select = (parts: SelectStmt): SelectStmt => counted({ limitOption: 
 /** UNION ALL of two queries. */
 export const unionAll = (larg: SelectStmt, rarg: SelectStmt): SelectStmt => ({ limitOption: 'LIMIT_OPTION_DEFAULT', op: 'SETOP_UNION', all: true, larg, rarg });
 
-/**
- * UNION ALL of one or more queries with equal columns. Queries without columns get a constant one, because not every engine of PostgreSQL's dialect accepts a
- * union without columns.
- */
-export const unionOf = (queries: readonly SelectStmt[]): SelectStmt =>
-  queries.length === 1 ? (queries[0] as SelectStmt) : queries.map(withColumn).reduce(unionAll);
-
-const withColumn = (query: SelectStmt): SelectStmt => (query.larg || query.targetList?.length !== 0 ? query : { ...query, targetList: [target(integer('1'))] });
-
 /** UNION of two queries: each row once. */
 export const union = (larg: SelectStmt, rarg: SelectStmt): SelectStmt => ({ limitOption: 'LIMIT_OPTION_DEFAULT', op: 'SETOP_UNION', larg, rarg });
 
