@@ -54,8 +54,10 @@ function contextOf({ model, index }: Known, question: string): { readonly text: 
   // values are not read, so no request is needed
   const request = undefined as unknown as ServiceRequest;
   const knowledge = Knowledge.byNames({ request, model, subjects, question, product: 'svc', depth: undefined, ranked, about: [] });
-  return { text: knowledge.text(MAX_PROMPT - sqlRules('svc', 'ask').length - question.length - AROUND), knowledge };
+  return { text: knowledge.text(roomFor(question)), knowledge };
 }
+
+const roomFor = (question: string): number => MAX_PROMPT - sqlRules('svc', 'ask').length - question.length - AROUND;
 
 const graphOf = async (file: string): Promise<Graph> => {
   const text = await readFile(new URL(`../examples/${file}/model.kg`, import.meta.url), 'utf8');
@@ -90,11 +92,23 @@ interface Found {
   readonly question: GoldQuestion;
   readonly missing: readonly string[];
   readonly isWhole: boolean;
+  /** Whether all names are in the second prompt, if a model reports the tables that are missing. It can only report those whose names the first prompt lists. */
+  readonly isSecond: boolean;
 }
 
-/** The names of the SQL that are not in the context: a table, or a column in the lines of the graph. */
+/** The names of the SQL that are not in the prompts. */
 function missingIn(known: Known, tables: readonly SourceTable[], question: GoldQuestion): Found {
   const { text, knowledge } = contextOf(known, question.question);
+  const missing = lacking(text, knowledge, tables, question);
+  const { isWhole } = knowledge;
+  const reported = [...new Set(missing.map((name) => name.replace(/\..*/, '')))].filter((name) => isNamed(text.toLowerCase(), name.toLowerCase()));
+  knowledge.widenByNames(`${reported.join(', ')} are not shown`);
+  const isSecond = missing.length === 0 || lacking(knowledge.text(roomFor(question.question)), knowledge, tables, question).length === 0;
+  return { question, missing, isWhole, isSecond };
+}
+
+/** The names of the SQL that are not in a text: a table, or a column in the lines of the graph. */
+function lacking(text: string, knowledge: Knowledge, tables: readonly SourceTable[], question: GoldQuestion): readonly string[] {
   const shown = new Set(knowledge.part.map((s) => s.name.toLowerCase()));
   const blocks = blocksOf(text);
   const missing: string[] = [];
@@ -106,7 +120,7 @@ function missingIn(known: Known, tables: readonly SourceTable[], question: GoldQ
       for (const column of columns) if (!isNamed(block, column.toLowerCase())) missing.push(`${table.name}.${column}`);
     }
   }
-  return { question, missing, isWhole: knowledge.isWhole };
+  return missing;
 }
 
 /** The lines of each concept, by its name in lower case: a line with the name, and indented lines with its columns. */
@@ -151,6 +165,8 @@ async function gold(call: Call, out: (line: string) => void): Promise<void> {
   const counts = dbs.map((db) => databases.get(db)?.length ?? 0);
   out(`questions: ${results.length}, databases: ${dbs.length}, tables: ${call.whole ? all.length : `${Math.min(...counts)} to ${Math.max(...counts)}`}`);
   out(`all names in the first prompt: ${right.length} of ${results.length} (${share(right.length, results.length)})`);
+  const second = results.filter((r) => r.isSecond).length;
+  out(`or in the second one, if a model reports the tables that are missing: ${second} of ${results.length} (${share(second, results.length)})`);
   out(`of ${parts.length} questions whose graph is not written whole: ${share(parts.filter((r) => r.missing.length === 0).length, parts.length)}`);
   for (const { question, missing } of results.filter((r) => r.missing.length > 0).slice(0, call.missing))
     out(`- ${question.db}: ${question.question.slice(0, 150)}: ${missing.join(', ')}`);

@@ -108,7 +108,7 @@ export class Knowledge {
     return made;
   }
 
-  /** As `of`, without values: `request` is not used. Never reads a datasource, and cannot widen. */
+  /** As `of`, without values: `request` is not used. Never reads a datasource, and widens by `widenByNames` only. */
   static byNames(parts: KnowledgeParts): Knowledge {
     return new Knowledge(parts);
   }
@@ -132,15 +132,22 @@ export class Knowledge {
   /** Adds what a model says is missing, and the ways to it. Returns false if there is nothing more to show. */
   async widen(missing: string): Promise<boolean> {
     const before = new Set(this.#text().part);
-    if (this.isWhole) return false;
+    const found = this.widenByNames(missing);
+    if (found === undefined) return false;
+    await this.#sample();
+    return found > 0 || this.#text().part.some((n) => !before.has(n));
+  }
+
+  /** As `widen`, without values. Returns how much was found; undefined if nothing may be added. */
+  widenByNames(missing: string): number | undefined {
+    if (this.isWhole) return undefined;
     const found = this.#find(missing);
     // more of the surroundings may help once
-    if (found.length === 0 && this.#widened > 0) return false;
+    if (found.length === 0 && this.#widened > 0) return undefined;
     this.#missing.push(...found);
     this.#widened++;
     this.#schema = undefined;
-    await this.#sample();
-    return found.length > 0 || this.#text().part.some((n) => !before.has(n));
+    return found.length;
   }
 
   /** Lists known values that are similar to the literals of a statement. */
@@ -167,7 +174,8 @@ export class Knowledge {
     const first = (characters: number): number => Math.min(hard, characters + this.#widened * WIDER - (MAX_PROMPT - hard));
     this.#schema ??= schemaOf({
       map: this.#map,
-      seeds: [...this.#seeds.slice(0, 1), ...this.#missing, ...this.#seeds.slice(1)],
+      seeds: this.#seeds,
+      needed: this.#missing.length === 0 ? [] : [...this.#seeds.slice(0, 1), ...this.#missing],
       maybe: this.#maybe,
       score: (n) => this.#scores.get(n) ?? 0,
       isIn: this.#isIn,

@@ -12,6 +12,8 @@ export interface SchemaWish {
   readonly map: ModelMap;
   /** The numbers of subjects that the text is about, best first. Empty: all are equally interesting. */
   readonly seeds: readonly number[];
+  /** Seeds that must be in the text: they and what connects them come before the other seeds. */
+  readonly needed?: readonly number[];
   /** Subjects that the text may be about too, best first. Those that a short way connects with the seeds come before the surroundings. */
   readonly maybe?: readonly number[];
   /** Prefers subjects next to the seeds: higher is better. */
@@ -68,8 +70,10 @@ interface Placed {
 }
 
 /** All subjects that may be in the text: seeds, what connects them and their ancestors (distance 0), those of `maybe`, then the surroundings by distance, then the rest. */
-function order({ map, seeds, maybe = [], isIn, score, distance }: SchemaWish): readonly Placed[] {
-  const core = withAncestors(map, connecting(map, seeds.filter(isIn), isIn, score), isIn);
+function order({ map, seeds, needed = [], maybe = [], isIn, score, distance }: SchemaWish): readonly Placed[] {
+  const first = connecting(map, needed.filter(isIn), isIn, score);
+  const connected = connecting(map, [...first, ...seeds.filter(isIn)], isIn, score);
+  const core = withAncestors(map, [...new Set([...first, ...connected])], isIn);
   const ring = around(map, core, isIn, score, distance);
   const near = new Map(ring.map((p) => [p.number, p]));
   const also = connecting(map, [...core, ...maybe.filter((n) => (near.get(n)?.distance ?? Number.POSITIVE_INFINITY) <= MAYBE)], isIn, score);

@@ -172,6 +172,12 @@ describe('the schema text of a part', () => {
     expect(partOf('ray_50_2').slice(0, 4)).toEqual(['hub', 'ray_50_0', 'ray_50_1', 'ray_50_2']);
     // a long way would leave no room
     expect(partOf('ray_50_4')).toEqual(partOf());
+    // what is needed comes before other seeds
+    const seeds = ['hub', ...Array.from({ length: 40 }, (_, i) => `ray_${i}_0`), 'ray_50_2'];
+    const wished = wish(all, { about: seeds, hard: 7_000 });
+    const numberOf = (name: string): number => wished.map.concept(name) ?? 0;
+    expect(schemaOf(wished).part).not.toContain(numberOf('ray_50_2'));
+    expect(schemaOf({ ...wished, needed: [numberOf('hub'), numberOf('ray_50_2')] }).part).toContain(numberOf('ray_50_2'));
   });
 
   it('has the ancestors of its concepts, which have their columns', () => {
