@@ -2,7 +2,8 @@
  * Stored conditions that may raise an error on a value: of policies, logic concepts and mappings. The caller's comparisons must not decide for which rows such a condition is
  * computed: otherwise the caller finds the values of a hidden row by guesses, an error for the right one and no rows for all others.
  */
-import { clone, isSubQuery, lastName, type Node, nullValue, operator, rewrite, walk } from '../plan/tree.ts';
+import { visited } from '../../budget.ts';
+import { clone, isSubQuery, lastName, type Node, nullValue, operator, rewrite } from '../plan/tree.ts';
 import { isTotal } from './total.ts';
 
 /** True if a condition may raise an error on some rows and not on others. The time that it takes does not count: its author knows the tables. */
@@ -28,36 +29,38 @@ const SAFE_OPERATORS = new Set(['->', '->>', '#>', '#>>', '?', '?|', '?&', '@>',
 
 /** A condition without the parts that raise an error on all rows or on none, as far as they can be recognised: what is computed from constants, LIKE with a constant pattern. */
 export function simplified<T>(condition: T): T {
+  const tree = clone(condition);
+  const varying = new Set<object>();
+  noteVarying(tree, varying);
+  const isConstant = (n: Node): boolean => !varying.has(n);
   const replace = (n: Node): Node | undefined => {
     // a branch may be computed for some rows only
     if ('CaseExpr' in n || 'CoalesceExpr' in n) return n;
     if (('A_Expr' in n || 'FuncCall' in n || 'A_ArrayExpr' in n || 'TypeCast' in n) && isConstant(n)) return isTotal(n) ? n : nullValue();
-    if ('FuncCall' in n && SAFE_FUNCTIONS.has(lastName(n.FuncCall.funcname))) return onlyVarying(n.FuncCall.args ?? []);
+    if ('FuncCall' in n && SAFE_FUNCTIONS.has(lastName(n.FuncCall.funcname))) {
+      const [only, ...others] = (n.FuncCall.args ?? []).filter((a) => !isConstant(a));
+      return only !== undefined && others.length === 0 ? simpler(only) : undefined;
+    }
     const { kind, lexpr, rexpr, name } = 'A_Expr' in n ? n.A_Expr : {};
     if (!lexpr || !rexpr || !isConstant(rexpr)) return undefined;
-    if ((kind === 'AEXPR_LIKE' || kind === 'AEXPR_ILIKE') && isPattern(rexpr)) return operator('=', simplified(lexpr), nullValue());
-    return kind === 'AEXPR_OP' && SAFE_OPERATORS.has(lastName(name)) ? simplified(lexpr) : undefined;
+    if ((kind === 'AEXPR_LIKE' || kind === 'AEXPR_ILIKE') && isPattern(rexpr)) return operator('=', simpler(lexpr), nullValue());
+    return kind === 'AEXPR_OP' && SAFE_OPERATORS.has(lastName(name)) ? simpler(lexpr) : undefined;
   };
-  return rewrite(clone(condition), replace) as T;
+  const simpler = (n: Node): Node => rewrite(n, replace) as Node;
+  return rewrite(tree, replace) as T;
 }
 
-/** The argument that is no constant; undefined if there are several. */
-function onlyVarying(args: readonly Node[]): Node | undefined {
-  const [only, ...others] = args.filter((a) => !isConstant(a));
-  return only !== undefined && others.length === 0 ? simplified(only) : undefined;
+/** Notes what names a column or asks a sub-query. @returns whether the value does */
+function noteVarying(value: unknown, varying: Set<object>): boolean {
+  if (value === null || typeof value !== 'object') return false;
+  visited();
+  let varies = 'ColumnRef' in value || isSubQuery(value);
+  for (const member of Object.values(value)) if (noteVarying(member, varying)) varies = true;
+  if (varies) varying.add(value);
+  return varies;
 }
 
-/** True for an expression that names no column and asks no sub-query. */
-function isConstant(node: Node): boolean {
-  let found = true;
-  walk(node, (n) => {
-    found &&= !('ColumnRef' in n) && !isSubQuery(n);
-    return found;
-  });
-  return found;
-}
-
-/** True for a constant pattern of LIKE that does not end with an escape character. */
+/** True for a constant that is a pattern of LIKE and does not end with an escape character. */
 function isPattern(node: Node): boolean {
   if ('TypeCast' in node) return node.TypeCast.arg !== undefined && isPattern(node.TypeCast.arg);
   if ('A_Const' in node) return node.A_Const.sval?.sval?.endsWith('\\') !== true;

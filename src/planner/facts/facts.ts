@@ -57,13 +57,14 @@ export class Facts {
    */
   raises(plan: () => void): boolean {
     const { mayRaise, mayQuote } = this;
+    const isTried = this.#isTried;
     this.#isTried = true;
     this.mayRaise = false;
     try {
       plan();
       return this.mayRaise;
     } finally {
-      this.#isTried = false;
+      this.#isTried = isTried;
       this.mayRaise = mayRaise;
       this.mayQuote = mayQuote;
     }
