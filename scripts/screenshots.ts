@@ -1,10 +1,12 @@
-/** `npm run screenshots`: takes the pictures of docs/console.md from the sample graph of a running `npm start`. SESSION_FILE names its session file. */
-import { mkdirSync, readFileSync } from 'node:fs';
+/** `npm run screenshots`: takes the pictures of docs/console.md from the sample graph. It starts the service with a scripted language model; names as arguments select pictures. */
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { consoleLink } from '../dev/start/provision.ts';
 import { openBrowser } from '../test/integration/support/chromium.ts';
+import { startAsDeveloper } from '../test/integration/support/npm-start.ts';
+import { chat, type Heard, startStub } from '../test/unit/llm/stub.ts';
 
 const PROJECT = fileURLToPath(new URL('../', import.meta.url));
 const FOLDER = join(PROJECT, 'docs', 'images');
@@ -15,6 +17,17 @@ WHERE "in_country[country].region_name" = 'Europe'
 GROUP BY 1
 ORDER BY inhabitants DESC
 LIMIT 12`;
+
+const QUESTION = 'Which European countries have the most people in cities?';
+const ANSWER = 'Russia has the most people in its cities: 127,908,941. Germany (84,995,606) and the United Kingdom (65,929,942) follow.';
+
+/** What the scripted model answers: the stages of a question ask for different members. */
+function reply({ body }: Heard): object {
+  const { properties } = (body.response_format as { json_schema: { schema: { properties: object } } }).json_schema.schema;
+  if ('answer' in properties) return { answer: ANSWER };
+  if ('sql' in properties) return { reason: 'Cities have the measure of their population', sql: SQL, refusal: null };
+  return { reason: 'The question is about cities', concept: 'city' };
+}
 
 /** The pictures: where they are taken, and what is done before. */
 const PICTURES: Readonly<Record<string, { readonly place: string; readonly steps: (page: Page) => Promise<void> }>> = {
@@ -46,11 +59,20 @@ const PICTURES: Readonly<Record<string, { readonly place: string; readonly steps
       for (const name of ['borders[country]', 'speaks[language]', 'uses[currency]', 'in_subregion[subregion]', 'has_capital[capital]']) {
         const shown = await page.locator('.entity').count();
         await page.getByRole('button', { name }).click();
-        for (let i = 0; i < 50 && (await page.locator('.entity').count()) === shown; i++) await page.waitForTimeout(100);
+        await page.waitForFunction(`document.querySelectorAll('.entity').length > ${shown}`);
       }
       await page.getByRole('button', { name: 'Spain, country' }).click();
       await page.getByRole('button', { name: 'borders[country] (' }).click();
       await page.waitForTimeout(1500);
+    },
+  },
+  ask: {
+    place: '#/world/ask',
+    steps: async (page) => {
+      await page.getByRole('textbox', { name: 'Your question' }).fill(QUESTION);
+      await page.keyboard.press('Enter');
+      await page.getByText(ANSWER).waitFor();
+      await page.waitForTimeout(500);
     },
   },
   edit: {
@@ -65,22 +87,28 @@ const PICTURES: Readonly<Record<string, { readonly place: string; readonly steps
   connect: { place: '#/world/connect', steps: async (page) => page.getByText('Claude Code').waitFor() },
 };
 
-const file = process.env.SESSION_FILE ?? join(PROJECT, '.dev', 'session.json');
-const session = JSON.parse(readFileSync(file, 'utf8')) as { readonly base_url: string; readonly admin_token: string };
-const link = await consoleLink({ base: session.base_url, product: 'svc' }, session.admin_token);
-if (link === undefined) throw new Error('the service makes no link: start it with npm start');
+const wanted = process.argv.slice(2);
+const model = await startStub();
+model.play((response, heard) => chat(response, JSON.stringify(reply(heard))));
+const settings = { LLM_TYPE: 'openai-compatible', LLM_BASE_URL: `${model.url}/v1`, LLM_MODEL: 'scripted', LLM_API_KEY: 'k' };
+const service = await startAsDeveloper({ SAMPLE: 'world', MCP_CORS_ORIGINS: '*', ...settings });
 const browser = await openBrowser();
 try {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-US' });
+  const link = await consoleLink({ base: service.base, product: 'svc' }, service.token);
+  if (link === undefined) throw new Error('the service makes no link');
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-US', reducedMotion: 'reduce' });
   const page = await context.newPage();
   await page.goto(link);
   mkdirSync(FOLDER, { recursive: true });
   for (const [name, { place, steps }] of Object.entries(PICTURES)) {
-    await page.goto(`${session.base_url}/svc/console/${place}`);
+    if (wanted.length > 0 && !wanted.includes(name)) continue;
+    await page.goto(`${service.base}/svc/console/${place}`);
     await steps(page);
     await page.screenshot({ path: join(FOLDER, `console-${name}.png`) });
     console.log(`docs/images/console-${name}.png`);
   }
 } finally {
   await browser.close();
+  await service.stop();
+  await model.close();
 }

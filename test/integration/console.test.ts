@@ -75,6 +75,7 @@ describe('the console', () => {
     const sent = page.waitForRequest((request) => request.url().includes('/get_ontologies'));
     await page.getByRole('link', { name: 'Ontologies' }).click();
     const token = (await sent).headers()['x-api-key'] as string;
+    await page.getByText('A small shop').waitFor();
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByLabel('API token or JWT').waitFor();
     await expect.poll(async () => (await ask(base, '/svc/api/get_ontologies', { headers: { 'x-api-key': token } })).status).toBe(401);
@@ -102,7 +103,7 @@ describe('the console', () => {
     await page.locator('.node').first().waitFor();
     expect((await page.locator('.node > text').allTextContents()).sort()).toEqual(['customer', 'order', 'region', 'town']);
     await page.getByLabel('Find a concept').fill('total');
-    expect(await page.locator('.list .item').allTextContents()).toEqual(['order']);
+    expect(await page.locator('.list .item').allTextContents()).toEqual(['order total']);
     await page.locator('.list .item').first().click();
     const details = page.getByRole('complementary', { name: 'order' });
     await details.locator('table').waitFor();
@@ -245,7 +246,7 @@ describe('the console', () => {
     await alert.waitFor();
     expect(await alert.textContent()).toContain('unknown property `nmae` of concept `region`; did you mean `name`?');
     expect(await alert.textContent()).toContain('line 2, column 3');
-    await page.getByRole('button', { name: 'at character' }).click();
+    await page.getByRole('button', { name: /^Show character/ }).click();
     await page.keyboard.press('Control+Shift+ArrowRight');
     await page.keyboard.insertText('name AS n2');
     await page.keyboard.press('Control+Enter');
@@ -581,6 +582,15 @@ describe('the console', () => {
         'You see only some characters of name',
       ]);
       expect(await details.locator('table tbody tr').count()).toBe(2);
+      // the result of a query leads to this explanation
+      await page.getByRole('link', { name: 'Query', exact: true }).click();
+      const hidden = page.getByRole('link', { name: 'Policies hide some of it' });
+      await run(page, 'SELECT name FROM svc.town');
+      await hidden.waitFor();
+      await run(page, 'SELECT order_no FROM svc.order');
+      await hidden.waitFor({ state: 'detached' });
+      await run(page, 'SELECT name FROM svc.town');
+      await hidden.click();
       await details.getByRole('button', { name: 'customer' }).first().waitFor();
       await change('DROP POLICY near_towns; DROP POLICY no_code; DROP POLICY short');
       await page.reload();
@@ -625,7 +635,7 @@ describe('the console', () => {
   it('creates a token, and shows the statement that does', async () => {
     const page = await signedIn('connect');
     await page.getByText(/CREATE TOKEN FOR "ann" EXPIRES/).waitFor();
-    expect(await page.locator('.connect').textContent()).toContain(`claude mcp add --transport http svc ${base}/svc/api/mcp`);
+    expect(await page.locator('.connect').textContent()).toContain(`claude mcp add --transport http svc '${base}/svc/api/mcp?ontology=shop'`);
   });
 
   it('creates an ontology from tables: the command, its file, the plan and the model', async () => {

@@ -16,13 +16,17 @@ export function snippetsOf(
   product: string,
   api: string,
   ontology: string,
-  titles: Readonly<Record<'rest' | 'python' | 'typescript', string>>,
+  titles: Readonly<Record<'connector' | 'rest' | 'python' | 'typescript', string>>,
 ): readonly (readonly [title: string, text: string])[] {
-  const mcp = `${api}/mcp`;
+  const mcp = `${api}/mcp?ontology=${encodeURIComponent(ontology)}`;
   const [name, sql] = [JSON.stringify(ontology), JSON.stringify(SQL)];
   return [
-    ['Claude Code', `claude mcp add --transport http ${product} ${mcp} --header "x-api-key: $TOKEN"`],
-    ['VS Code', `code --add-mcp ${shellWord(JSON.stringify({ name: product, type: 'http', url: mcp, headers: { 'x-api-key': '$TOKEN' } }))}`],
+    ['Claude Code', `claude mcp add --transport http ${product} ${shellWord(mcp)} --header "x-api-key: $TOKEN"`],
+    [titles.connector, mcp],
+    [
+      'VS Code', // the shell replaces $TOKEN only outside of single quotes
+      `code --add-mcp ${shellWord(JSON.stringify({ name: product, type: 'http', url: mcp, headers: { 'x-api-key': '$TOKEN' } })).replace('$TOKEN', `'"$TOKEN"'`)}`,
+    ],
     [
       'Claude Desktop (claude_desktop_config.json)',
       json({

@@ -14,7 +14,7 @@ export interface Plan {
   readonly version: string | null;
   readonly changes: readonly Change[];
   readonly unlisted: readonly { readonly kind: string; readonly name: string }[];
-  readonly warnings: readonly unknown[];
+  readonly warnings: readonly { readonly message: string; readonly hint?: string | null }[];
 }
 
 export interface Version {

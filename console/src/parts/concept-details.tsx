@@ -72,6 +72,8 @@ export function ConceptDetails({ model, name, choose, focus, close }: Props) {
           <Code text={concept.query} />
         </>
       )}
+      <h3>{texts.restrictions.title}</h3>
+      <Restrictions model={model} name={name} />
       <h3>{texts.model.properties}</h3>
       <ul class="facts">
         {properties.map((p) => (
@@ -142,8 +144,6 @@ export function ConceptDetails({ model, name, choose, focus, close }: Props) {
         </>
       )}
       <Questions model={model} names={mentions(name)} />
-      <h3>{texts.restrictions.title}</h3>
-      <Restrictions model={model} name={name} />
       {concept.mappings.length > 0 && <Mappings ontology={model.name} names={concept.mappings} />}
       <h3>{texts.model.examples}</h3>
       <Examples ontology={model.name} concept={name} />

@@ -183,14 +183,19 @@ export function Drawing({ model, drawn, chosen, collapsed, choose, focus, toggle
   );
 }
 
+/** The height of the buttons, in pixels. */
+const TOOLS = 56;
+
 /** The part of the drawing that is first shown: all of it, but no name smaller than about 7 pixels. */
 function fitting(placed: Placed, svg: SVGSVGElement | null): Box {
   const all = whole(placed);
-  const [w, h] = [svg?.clientWidth || 800, svg?.clientHeight || 600];
+  // the buttons cover the lower edge
+  const [w, h] = [svg?.clientWidth || 800, (svg?.clientHeight || 600) - TOOLS];
   const scale = Math.min(1.25, Math.max(0.5, Math.min(w / all.width, h / all.height)));
   const width = w / scale;
   const height = h / scale;
-  return { x: (all.width - width) / 2, y: height > all.height ? (all.height - height) / 2 : 0, width, height };
+  const y = height > all.height ? (all.height - height) / 2 : 0;
+  return { x: (all.width - width) / 2, y, width, height: height + TOOLS / scale };
 }
 
 /** A relationship of a concept with itself: from its right side and back. */

@@ -2,6 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { type Failure, failureOf, product, query } from '../api/http.ts';
 import type { Model } from '../model/model.ts';
+import { hashOf } from '../router.ts';
 import { texts } from '../texts.ts';
 import { Code, FailureBox, Loading } from './basics.tsx';
 
@@ -29,11 +30,7 @@ export function Restrictions({ model, name }: { readonly model: Model; readonly 
   }, [model]);
   if (failure !== null) return <FailureBox failure={failure} />;
   if (lines === null) return <Loading />;
-  const properties = new Set(model.concepts.get(name)?.properties.map((p) => p.name));
-  const concerned = lines.filter(
-    ({ concept, property }) =>
-      (property === null || properties.has(property)) && (concept === null || model.isOfKind(name, concept) || model.isOfKind(concept, name)),
-  );
+  const concerned = lines.filter((line) => concerns(line, model, name));
   if (concerned.length === 0) return <p class="muted">{texts.restrictions.nothing}</p>;
   return (
     <ul class="facts">
@@ -45,6 +42,30 @@ export function Restrictions({ model, name }: { readonly model: Model; readonly 
       ))}
     </ul>
   );
+}
+
+function concerns({ concept, property }: Line, model: Model, name: string): boolean {
+  const hasProperty = property === null || model.concepts.get(name)?.properties.some((p) => p.name === property) === true;
+  return hasProperty && (concept === null || model.isOfKind(name, concept) || model.isOfKind(concept, name));
+}
+
+/** For the result of a statement: a link to what policies hide of a concept that it names, if they hide something of one. */
+export function Hidden({ model, sql }: { readonly model: Model; readonly sql: string }) {
+  const [concept, setConcept] = useState<string | null>(null);
+  useEffect(() => {
+    let current = true;
+    const words = new Set(sql.match(/\w+/g));
+    const named = [...model.concepts.keys()].filter((name) => words.has(name));
+    linesOf(model).then(
+      (lines) => current && setConcept(named.find((name) => lines.some((line) => concerns(line, model, name))) ?? null),
+      () => undefined,
+    );
+    return () => {
+      current = false;
+    };
+  }, [model, sql]);
+  if (concept === null) return null;
+  return <a href={hashOf({ ontology: model.name, view: 'model', parameters: { concept } })}>{texts.restrictions.link}</a>;
 }
 
 function words({ concept, property, kind, rule }: Line, name: string): string {

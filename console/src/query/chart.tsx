@@ -10,6 +10,12 @@ import { chosenIn, KINDS, type Kind, shapeOf } from './shape.ts';
 const MOST = 20_000;
 const COLOURS = ['#3b7dd8', '#d8743b', '#3ba55d', '#a453c9', '#c94f5d', '#3ba5a5'];
 
+/** The height that is left in the result below the controls, within limits. */
+function heightAt(element: Element): number {
+  const body = element.closest('.body');
+  return body === null ? 320 : Math.min(480, Math.max(180, body.clientHeight - 116));
+}
+
 export default function Chart({ rows, count }: { readonly rows: Rows; readonly count: number }) {
   const shape = useMemo(() => shapeOf(rows, count), [rows, count]);
   const [kind, setKind] = useState<Kind | null>(null);
@@ -46,7 +52,7 @@ export default function Chart({ rows, count }: { readonly rows: Rows; readonly c
     const chart = new uPlot(
       {
         width: element.clientWidth || 640,
-        height: 320,
+        height: heightAt(element),
         // bars have room on both sides
         scales: { x: { time: isTime, ...(isTime || isNumber ? {} : { range: [-0.6, labels.length - 0.4] as [number, number] }) } },
         axes: [
@@ -60,7 +66,8 @@ export default function Chart({ rows, count }: { readonly rows: Rows; readonly c
                   values: (_u: uPlot, splits: number[]) => splits.map((s) => (Number.isInteger(s) ? (labels[s] ?? '').slice(0, 16) : '')),
                 }),
           },
-          { stroke, grid, size: 80 },
+          // as wide as its longest number
+          { stroke, grid, size: (_u: uPlot, numbers: readonly string[] | null) => 24 + 8 * Math.max(4, ...(numbers ?? []).map((n) => n.length)) },
         ],
         series: [
           { label: x, ...(isTime || isNumber ? {} : { value: (_u: uPlot, v: number | null) => (v === null ? '' : (labels[v] ?? '')) }) },
@@ -75,7 +82,7 @@ export default function Chart({ rows, count }: { readonly rows: Rows; readonly c
       [xs, ys],
       element,
     );
-    const observer = new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height: 320 }));
+    const observer = new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height: heightAt(element) }));
     observer.observe(element);
     return () => {
       observer.disconnect();

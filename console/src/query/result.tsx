@@ -4,8 +4,10 @@ import { printed } from '../api/exact.ts';
 import { apiPath, type Failure } from '../api/http.ts';
 import type { Rows } from '../api/rows.ts';
 import { curl } from '../connect/snippets.ts';
+import { model } from '../model/current.ts';
 import { Code, Copy, download, FailureBox } from '../parts/basics.tsx';
 import { later } from '../parts/later.tsx';
+import { Hidden } from '../parts/restrictions.tsx';
 import { texts } from '../texts.ts';
 import { offsetOf } from './editor.ts';
 import { Grid } from './grid.tsx';
@@ -105,6 +107,7 @@ export function Result({
       <div class="bar">
         <span role="status">{outcome.kind === 'running' ? texts.query.running(count) : texts.query.rows(count, outcome.ms)}</span>
         {outcome.kind === 'rows' && count === outcome.limit && <span class="muted">{texts.query.limited(count)}</span>}
+        {outcome.kind === 'rows' && model.value !== null && <Hidden model={model.value} sql={outcome.sql} />}
         <span class="grow" />
         {FORMS.filter((f) => f !== 'map' || places !== null).map((f) => (
           <button key={f} type="button" aria-pressed={f === form} onClick={() => setForm(f)}>

@@ -79,16 +79,17 @@ function Token() {
       {token !== null && (
         <div role="status">
           <p>{texts.connect.made}</p>
-          <Code text={token} />
-          <Copy text={token} />
+          <Code text={`export TOKEN=${token}`} />
+          <Copy text={token} label={texts.connect.copyToken} /> <Copy text={`export TOKEN=${token}`} label={texts.connect.copyExport} />
         </div>
       )}
       {failure !== null && (
-        <FailureBox failure={failure}>
-          <p>
+        <>
+          {failure.code !== 'unknown_user' && <FailureBox failure={failure} />}
+          <p role="alert">
             {texts.connect.noToken} <a href={`/${product}/get_${product}_user_token/`}>{`/${product}/get_${product}_user_token/`}</a>
           </p>
-        </FailureBox>
+        </>
       )}
     </section>
   );

@@ -215,7 +215,7 @@ function PlanView({ ontology, plan: made }: { readonly ontology: string; readonl
           <DiffView before={c.before} after={c.after} />
         </details>
       ))}
-      {made.warnings.length > 0 && <Code text={made.warnings.map((w) => (typeof w === 'string' ? w : JSON.stringify(w))).join('\n')} />}
+      {made.warnings.length > 0 && <Code text={made.warnings.map((w) => [w.message, w.hint].filter((part) => part != null).join('\n')).join('\n')} />}
       <p class="muted">
         {texts.edit.request} <Copy text={applyAsCurl(ontology)} label={texts.query.curl} />
       </p>

@@ -117,7 +117,7 @@ function ConceptList({
       <label for="find" class="hidden">
         {texts.model.search}
       </label>
-      <input id="find" type="search" placeholder={texts.model.search} value={search} onInput={(e) => setSearch(e.currentTarget.value)} />
+      <input id="find" type="search" placeholder={texts.model.find} value={search} onInput={(e) => setSearch(e.currentTarget.value)} />
       <h2>{texts.model.list}</h2>
       {concepts.length === 0 && <p class="muted">{texts.model.nothing}</p>}
       <ul>
@@ -125,6 +125,7 @@ function ConceptList({
           <li key={c.concept}>
             <button type="button" class="item" aria-pressed={c.concept === chosen} onClick={() => chooseConcept(c.concept)} title={c.description ?? undefined}>
               {c.concept}
+              {wanted !== '' && <span class="muted"> {foundIn(c, wanted).join(', ')}</span>}
             </button>
           </li>
         ))}
@@ -143,13 +144,11 @@ function ConceptList({
   );
 }
 
+/** The names of properties and relationships of a concept that contain a text. */
+const foundIn = (c: Model['detail']['ontology'][number], wanted: string): readonly string[] =>
+  [...c.properties, ...c.relationships.filter((r) => !r.is_inverse)].map((part) => part.name).filter((name) => name.toLowerCase().includes(wanted));
+
 function matches(c: Model['detail']['ontology'][number], wanted: string): boolean {
   const has = (text: string | null | undefined): boolean => text?.toLowerCase().includes(wanted) === true;
-  return (
-    has(c.concept) ||
-    has(c.description) ||
-    has(c.tags.synonyms) ||
-    c.properties.some((p) => has(p.name)) ||
-    c.relationships.some((r) => !r.is_inverse && has(r.name))
-  );
+  return has(c.concept) || has(c.description) || has(c.tags.synonyms) || foundIn(c, wanted).length > 0;
 }

@@ -12,13 +12,24 @@ const NAMES = ["o'; echo stolen $TOKEN; '", "it's", '"; echo stolen; "', '$(echo
 
 describe('commands to copy', () => {
   it.each(NAMES)('keep the ontology %s in the body', (name) => {
-    const command = snippetsOf('svc', 'https://kg.example/svc/api', name, { rest: 'REST', python: 'Python', typescript: 'TypeScript' }).find(
+    const command = snippetsOf('svc', 'https://kg.example/svc/api', name, { connector: 'C', rest: 'REST', python: 'Python', typescript: 'TypeScript' }).find(
       ([title]) => title === 'REST',
     );
     const found = argumentsOf('curl', command?.[1] ?? '');
     expect(found.slice(0, 2)).toEqual(['-s', 'https://kg.example/svc/api/query/']);
     expect(found).toHaveLength(8);
     expect(JSON.parse(found.at(-1) ?? '')).toEqual({ ontology_name: name, query: 'SELECT 1 AS one' });
+  });
+
+  it.each(NAMES)('keep the ontology %s in the address for Claude Code', (name) => {
+    const [, text = ''] =
+      snippetsOf('svc', 'https://kg.example/svc/api', name, { connector: '', rest: '', python: '', typescript: '' }).find(
+        ([title]) => title === 'Claude Code',
+      ) ?? [];
+    const found = argumentsOf('claude', text);
+    expect(found).toHaveLength(8);
+    expect(new URL(found[5] ?? '').searchParams.get('ontology')).toBe(name);
+    expect(found.slice(6)).toEqual(['--header', 'x-api-key: secret']);
   });
 
   it('keep a statement with quotes in the body', () => {
@@ -28,8 +39,12 @@ describe('commands to copy', () => {
 
   it('are one command for VS Code', () => {
     const [, text = ''] =
-      snippetsOf('svc', 'https://kg.example/svc/api', 'shop', { rest: '', python: '', typescript: '' }).find(([title]) => title === 'VS Code') ?? [];
+      snippetsOf('svc', 'https://kg.example/svc/api', 'shop', { connector: '', rest: '', python: '', typescript: '' }).find(([title]) => title === 'VS Code') ??
+      [];
     const [flag, settings = ''] = argumentsOf('code', text);
-    expect([flag, JSON.parse(settings)]).toMatchObject(['--add-mcp', { name: 'svc', url: 'https://kg.example/svc/api/mcp' }]);
+    expect([flag, JSON.parse(settings)]).toMatchObject([
+      '--add-mcp',
+      { name: 'svc', url: 'https://kg.example/svc/api/mcp?ontology=shop', headers: { 'x-api-key': 'secret' } },
+    ]);
   });
 });
