@@ -13,8 +13,8 @@ export { conversationId, type Named, namedBy, ontologyOf, type Target, targetOf 
 export { asyncRows, jobRequest, ownerOf, pollAsync, runJob, startAsync, startAsyncQuestion } from './service/ops/async.ts';
 export { type ClientQuestion, type ConversationMessage, conversationMessages, reportQuestion } from './service/ops/client-history.ts';
 export { type Conversation, conversationOf } from './service/ops/conversation.ts';
-export { FileError } from './service/ops/file-statements.ts';
-export { applyModel, type ModelFiles, planModel } from './service/ops/model-files.ts';
+export { FileError } from './service/ops/file-error.ts';
+export type { ModelFiles } from './service/ops/model-files.ts';
 export { clearCache, conceptRows, getConfig, getOntology, type Listed, listAgents, listOntologies, viewRows } from './service/ops/operations.ts';
 export { changesSomething, isReadOnly } from './service/ops/permitted.ts';
 export { type QuestionModel, questionModel, type Subject, type SubjectColumn, type SubjectRelationship } from './service/ops/question-model.ts';
@@ -40,3 +40,6 @@ export type {
 export { Spending } from './service/spending.ts';
 export { type Example, type ExamplesWish, examplesOf, sameQuestionAs } from './service/tell/examples.ts';
 export { type QuestionRecord, recordQuestion, storeQuestion } from './service/tell/history.ts';
+
+/** Plans and applies model files. The module is loaded with the first request that needs it. */
+export const modelFiles = () => import('./service/ops/model-files.ts');

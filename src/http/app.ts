@@ -4,19 +4,17 @@ import { methodNotAllowed } from 'hono/method-not-allowed';
 import { authenticate } from '../auth/authenticate.ts';
 import { impersonate } from '../auth/impersonate.ts';
 import { badRequest, notFound, SvcError } from '../errors.ts';
-import { PROMPT_NAMES, promptTemplates } from '../llm/templates.ts';
 import type { Wish } from '../nesting/stage.ts';
 import type { Mount } from '../service/exchange.ts';
 import {
   type Answer,
-  applyModel,
   clearCache,
   conceptRows,
   getConfig,
   getOntology,
   listAgents,
   listOntologies,
-  planModel,
+  modelFiles,
   type ResultWish,
   readiness,
   resultSeconds,
@@ -129,7 +127,8 @@ function serviceRoutes(route: AddRoute, product: string, version: string): void 
     ['POST'],
     '/api/llm_prompts/:name',
     'reads',
-    known((c) => {
+    known(async (c) => {
+      const { PROMPT_NAMES, promptTemplates } = await import('../llm/templates.ts');
       const templates = promptTemplates(param(c, 'name'), product);
       if (templates !== undefined) return success(c, templates);
       throw notFound('unknown_prompt', unknownName('prompt', param(c, 'name'), PROMPT_NAMES), { hint: `There are ${PROMPT_NAMES.join(', ')}` });
@@ -171,15 +170,15 @@ function modelRoutes(route: AddRoute): void {
     }),
   );
   for (const [path, change] of [
-    ['plan', planModel],
-    ['apply', applyModel],
+    ['plan', 'planModel'],
+    ['apply', 'applyModel'],
   ] as const)
     route(['POST'], `/api/model/:ontology/${path}`, 'checked', async (c) => {
       await identify(c);
       const text = await readText(c.req.raw);
       requireJson(c.req.raw);
-      const { modelFilesBody } = await import('./schemas.ts');
-      return success(c, await change(request(c), param(c, 'ontology'), modelFilesBody(text)));
+      const [{ modelFilesBody }, changes] = await Promise.all([import('./schemas.ts'), modelFiles()]);
+      return success(c, await changes[change](request(c), param(c, 'ontology'), modelFilesBody(text)));
     });
 }
 

@@ -1,7 +1,7 @@
 /** Answers the ontology's questions about the SQL inside modelling statements, from PostgreSQL's own syntax tree. */
 import { stepsOfPiece, visited } from '../budget.ts';
 import { badRequest } from '../errors.ts';
-import { neutralSchema, type Reference, type RelationReference, type SqlReader } from '../ontology/apply.ts';
+import { neutralSchema, type Reference, type RelationReference, type SqlReader } from '../ontology/apply/context.ts';
 import type { ColumnDef } from '../ontology/model.ts';
 import { isObject, type Json, outputColumns } from './columns.ts';
 import { tokenize } from './lexer.ts';

@@ -4,8 +4,6 @@ import { sha256 } from '../auth/tokens.ts';
 import { type AuditLine, writeAudit } from '../catalog/audit.ts';
 import { loggedFault } from '../errors.ts';
 import { lex } from '../language/lexer.ts';
-import type { Statement } from '../language/statements.ts';
-import { summariesOf } from '../language/summary.ts';
 import type { Runtime } from './runtime.ts';
 
 /** How long lines are collected before they are written. */
@@ -58,12 +56,6 @@ async function writeLater(runtime: Runtime): Promise<void> {
   });
   if (gone > 0) runtime.log({ level: 'error', event: 'audit_lost', lines: gone });
 }
-
-/** What an entry of a change says of its statements: their kinds, and a summary of what they name. */
-export const namesOf = (changes: readonly Statement[]): { readonly action: string; readonly object: string } => ({
-  action: [...new Set(changes.map((s) => s.kind))].join(','),
-  object: summariesOf(changes),
-});
 
 /**
  * SHA-256 of a statement without its values: strings and numbers are replaced by `?`, whitespace and comments by one space. The digest is equal for the same

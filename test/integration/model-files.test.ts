@@ -1,7 +1,7 @@
 /** Plan and apply of model files over HTTP: rights, definers, policies, sources, and what a plan says compared with what an apply does. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SvcError } from '../../src/errors.ts';
-import { applyModel, planModel } from '../../src/service.ts';
+import { applyModel, planModel } from '../../src/service/ops/model-files.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 let service: TestService;

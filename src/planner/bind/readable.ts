@@ -1,6 +1,6 @@
 /** Checks the right to read the rows of visible concepts and views that a text names (docs/design/rights-and-visibility.md#seeing-and-reading). */
 import { forbidden, SvcError } from '../../errors.ts';
-import { neutralSchema } from '../../ontology/apply.ts';
+import { neutralSchema } from '../../ontology/apply/context.ts';
 import type { Concept, Graph } from '../../ontology/graph.ts';
 import type { ViewDef } from '../../ontology/model.ts';
 import { walk } from '../plan/tree.ts';

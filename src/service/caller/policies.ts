@@ -3,16 +3,12 @@
  */
 import type { Caller, Principal } from '../../auth/authenticate.ts';
 import { canAll, canGrant } from '../../auth/grants.ts';
-import type { PolicyRow, StoredMask } from '../../catalog/policies.ts';
+import type { PolicyRow } from '../../catalog/policies.ts';
 import type { OntologyRow } from '../../catalog/snapshot.ts';
-import { badRequest, forbidden, quoted, SvcError } from '../../errors.ts';
+import { badRequest, forbidden, quoted, type SvcError } from '../../errors.ts';
 import { type PrintedPolicy, printMask } from '../../language/print-policy.ts';
-import type { Concept, Graph } from '../../ontology/graph.ts';
-import type { PropertyDef } from '../../ontology/model.ts';
+import type { Graph } from '../../ontology/graph.ts';
 import { fold } from '../../ontology/names.ts';
-import { findType } from '../../ontology/types.ts';
-import { checkMaskExpression, checkRowCondition } from '../../planner/enforcement/policy-check.ts';
-import type { PlanContext } from '../../planner/plan/context.ts';
 import type { Access, CallerFacts, MaskRule, RowRule } from '../../planner/secure/access.ts';
 import type { Printed } from './texts.ts';
 
@@ -76,69 +72,6 @@ export const mayMakePolicies = (principal: Principal, ontology: string): boolean
 export function requirePolicyRight(principal: Principal, ontology: string, offset: number): void {
   if (mayMakePolicies(principal, ontology)) return;
   throw forbidden('forbidden', `This needs EDIT ON ALL ontology.${ontology} with grant option`, { offset, hint: 'Ask an administrator for the right' });
-}
-
-/** Offsets of the parts of a policy in the script that creates it. */
-export interface PolicyPlaces {
-  readonly concept: number;
-  readonly property: number;
-  readonly sql: number;
-  readonly mask: number;
-}
-
-const unknown = (kind: string, name: string, offset: number | undefined) => badRequest(`unknown_${kind}`, `unknown ${kind} ${quoted(name)}`, { offset });
-
-/**
- * Checks that a policy is valid for a model: the objects that it names exist, its SQL can be planned, and its mask suits the
- * type.
- * @param places undefined for a stored policy; errors then have no position
- * @throws SvcError 400
- */
-export function checkPolicy(context: Omit<PlanContext, 'graph'>, graph: Graph, policy: PolicyRow, places?: PolicyPlaces): void {
-  const plan: PlanContext = { ...context, graph };
-  const concept = policy.concept === null ? undefined : graph.concept(policy.concept);
-  if (policy.concept !== null && concept === undefined) throw unknown('concept', policy.concept, places?.concept);
-  if (policy.kind === 'row') {
-    if (concept !== undefined) checkRowCondition(plan, concept, policy.condition, places?.sql);
-    return;
-  }
-  const def = propertyOf(graph, concept, policy.property);
-  if (def === undefined) throw unknown('property', policy.property, places?.property);
-  checkMask(plan, def, concept, policy.mask, places);
-}
-
-/** Finds a property of the concept, including inherited and derived ones; without a concept, a property of the ontology. */
-function propertyOf(graph: Graph, concept: Concept | undefined, name: string): PropertyDef | undefined {
-  const def = graph.property(name);
-  if (def === undefined || concept === undefined) return def;
-  return [...concept.properties, ...concept.multi].some((p) => p.def === def) ? def : undefined;
-}
-
-function checkMask(context: PlanContext, def: PropertyDef, concept: Concept | undefined, mask: StoredMask, places: PolicyPlaces | undefined): void {
-  if ((mask.kind === 'partial' || mask.kind === 'hash') && findType(def.type)?.family !== 'text') {
-    throw badRequest('bad_mask', `${mask.kind.toUpperCase()} masks only texts, but ${quoted(def.name)} is of type ${def.type}`, {
-      offset: places?.mask,
-      hint: 'FULL and NULL mask values of every type; WITH can return a value of the type',
-    });
-  }
-  if (mask.kind !== 'with') return;
-  const known = concept === undefined ? context.graph.model.properties.filter((p) => !p.multi) : concept.properties.map((p) => p.def);
-  checkMaskExpression(context, [...known, def], mask.expression, places?.sql);
-}
-
-/**
- * Checks that policies are still valid for a changed model.
- * @throws SvcError 400 `in_use`, which names the first policy that would become invalid
- */
-export function checkPolicies(context: Omit<PlanContext, 'graph'>, graph: Graph, policies: readonly PolicyRow[], offset: number | undefined): void {
-  for (const policy of policies) {
-    try {
-      checkPolicy(context, graph, policy);
-    } catch (error) {
-      if (error instanceof SvcError && error.status === 400) throw usedByPolicy(policy, error.message, offset);
-      throw error;
-    }
-  }
 }
 
 /** 400 `in_use`: the change would make a policy invalid. */

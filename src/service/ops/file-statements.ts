@@ -16,12 +16,7 @@ import type {
 } from '../../language/statements.ts';
 import { fold } from '../../ontology/names.ts';
 import { questionKey } from '../tell/examples.ts';
-
-/** A model file: its name for messages, and its text. */
-export interface ModelFile {
-  readonly name: string;
-  readonly text: string;
-}
+import { FileError, type ModelFile } from './file-error.ts';
 
 /** A statement that creates an object of the model. */
 export type ObjectStatement = CreateProperty | CreateMeasure | CreateConcept | CreateMapping | CreateView;
@@ -97,23 +92,6 @@ export class Files {
   /** The file at an offset of `text`. */
   fileAt(offset: number): (ModelFile & { readonly base: number }) | undefined {
     return this.#files.findLast((file) => file.base <= offset);
-  }
-}
-
-/** An error in a model file. Its message begins with the file's name, its offset counts in the file's text. */
-export class FileError extends SvcError {
-  /** The text in which the offset counts. */
-  readonly text: string;
-
-  constructor(error: SvcError, file: ModelFile, offset: number) {
-    const { hint, headers, cause } = error;
-    super(error.status, error.code, file.name === '' ? error.message : `${file.name}: ${error.message}`, {
-      hint,
-      headers,
-      cause,
-      offset: Math.min(offset, file.text.length),
-    });
-    this.text = file.text;
   }
 }
 

@@ -13,12 +13,13 @@ import type { Script, ServiceRequest } from '../runtime.ts';
 import { definitionsOf } from '../tell/show-create.ts';
 import { applyContext } from '../write/apply-context.ts';
 import { type CatalogChanges, catalogChanges } from './catalog-changes.ts';
-import { Files, keyOf, kindOf, type ModelFile, nameOf } from './file-statements.ts';
+import type { ModelFile } from './file-error.ts';
+import { Files, keyOf, kindOf, nameOf } from './file-statements.ts';
 import { type Change, changesBetween, objectsOf, propertiesOf } from './model-changes.ts';
 import { type Notice, noticesOf } from './model-notices.ts';
 import { type Target, targetOf } from './model-target.ts';
 import { requireChanges } from './permitted.ts';
-import { type Applied, applyStatements } from './script.ts';
+import { type Applied, applyStatements } from './write-run.ts';
 
 /** What to apply, and how. */
 export interface ModelFiles {
@@ -115,7 +116,7 @@ async function finished(application: Application, target: Target): Promise<Model
     drops: dropsOf(changes, target.orphans, files.text.length),
     made: wish.source === null ? null : { source: wish.source, objects: madeBy(base, wish.source, changes) },
   };
-  const { version, warnings } = await applyStatements(request, script, caller, row, steps, isDry);
+  const { version, warnings } = await applyStatements({ request, script, caller, row }, steps, isDry);
   const notices =
     row === undefined
       ? []

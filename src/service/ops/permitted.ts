@@ -2,7 +2,7 @@
 import { badRequest, forbidden, type SvcError } from '../../errors.ts';
 import type { Statement } from '../../language/statements.ts';
 import type { Permitted, ServiceRequest } from '../runtime.ts';
-import { isRead, reachOf } from '../write/statements.ts';
+import { isRead, reachOf } from '../write/classes.ts';
 
 /** True if a request has the header `x-read-only`, unless its value is `false` or empty. A value with a mistake must not allow changes. */
 export const isReadOnly = (headers: Headers): boolean => !/^(false)?$/i.test(headers.get('x-read-only')?.trim() ?? '');

@@ -4,7 +4,7 @@ import { cacheOf } from '../../cache.ts';
 import { parseStatement } from '../../language/classify.ts';
 import type { CreateConcept, Source, Statement } from '../../language/statements.ts';
 import type { Counted, Spending } from '../spending.ts';
-import { isRead, isService } from '../write/statements.ts';
+import { isRead, isService } from '../write/classes.ts';
 
 /** Parsed scripts of statements that read. They do not depend on the caller. */
 export const texts = cacheOf<readonly Statement[]>('text');

@@ -22,7 +22,6 @@ import { describeRelation } from '../tell/describe-relation.ts';
 import { type LateRows, prepareShow, systemContext, withLate } from '../tell/show.ts';
 import { isLate, SYSTEM_TABLES, type SystemContext, systemTables } from '../tell/system.ts';
 import { PlanCounts } from './counts.ts';
-import { explainRows } from './explain.ts';
 import { withPosition } from './faults.ts';
 import { physicalNames } from './physical.ts';
 import { type ResultPlace, resultPlace } from './results.ts';
@@ -77,10 +76,12 @@ export async function prepareRead(session: Session, statement: ReadStatement, wh
     }
     case 'explain': {
       const query = await planned(statement.query, {});
-      const rows = (): Promise<readonly unknown[]> =>
-        explainRows(session, query, statement.logical, definers).catch((error: unknown) => {
+      const rows = async (): Promise<readonly unknown[]> => {
+        const { explainRows } = await import('./explain.ts');
+        return explainRows(session, query, statement.logical, definers).catch((error: unknown) => {
           throw withPosition(error, query.plan, query.source, EXPLAIN.length);
         });
+      };
       return { kind: 'rows', rows };
     }
   }

@@ -1,7 +1,7 @@
 /** DESC[RIBE] and DESCRIBE CONCEPT (docs/design/statements-and-versions.md#show-desc-and-describe-concept). */
 import { badRequest, type SvcError } from '../../errors.ts';
 import type { Describe } from '../../language/statements.ts';
-import { neutralSchema } from '../../ontology/apply.ts';
+import { neutralSchema } from '../../ontology/apply/context.ts';
 import type { Graph } from '../../ontology/graph.ts';
 import { fold, sameName } from '../../ontology/names.ts';
 import { MAX_DEPTH } from '../../planner/bind/path.ts';

@@ -8,7 +8,7 @@ import { adminState } from '../../catalog/rights.ts';
 import { readStatistics } from '../../catalog/statistics.ts';
 import { badRequest, didYouMean, forbidden, nearest, type SvcError } from '../../errors.ts';
 import type { Name, Show } from '../../language/statements.ts';
-import { neutralSchema } from '../../ontology/apply.ts';
+import { neutralSchema } from '../../ontology/apply/context.ts';
 import type { Graph } from '../../ontology/graph.ts';
 import { fold } from '../../ontology/names.ts';
 import { filteredAgents } from '../caller/agents.ts';
@@ -21,7 +21,6 @@ import { describable } from './describe-columns.ts';
 import { DEFAULT_TRANSITIVITY } from './detail.ts';
 import { visibleExamples } from './examples.ts';
 import { visibleHistory } from './history.ts';
-import { showCreate } from './show-create.ts';
 import { ACCESS_TABLES, AGENT_TABLES, COUNT_TABLES, isLate, SYSTEM_TABLES, type SystemContext, systemRows } from './system.ts';
 import { versionRow, versionRows } from './versions.ts';
 
@@ -64,7 +63,7 @@ const OTHERS: Readonly<Record<string, Shown>> = {
   },
   TABLES: tables,
   TOKEN: tokens,
-  CREATE: ({ session, statement, rest, graph }) => showCreate(session, statement, rest, graph),
+  CREATE: async ({ session, statement, rest, graph }) => (await import('./show-create.ts')).showCreate(session, statement, rest, graph),
 };
 
 /**

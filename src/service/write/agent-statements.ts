@@ -65,6 +65,6 @@ function seesAgent(ctx: Changing, agent: AgentRow): boolean {
 }
 
 export const AGENTS: Kinds<'create_agent' | 'drop_agent'> = {
-  create_agent: { reach: 'ontologies', apply: createAgent },
-  drop_agent: { reach: 'ontologies', apply: dropAgent },
+  create_agent: { apply: createAgent },
+  drop_agent: { apply: dropAgent },
 };

@@ -113,7 +113,7 @@ async function alterDatasource(ctx: Changing, statement: AlterOntologyDatasource
 }
 
 export const DATASOURCES: Kinds<'create_datasource' | 'drop_datasource' | 'alter_ontology_datasource'> = {
-  create_datasource: { reach: 'service', apply: createDatasource },
-  drop_datasource: { reach: 'service', apply: dropDatasource },
-  alter_ontology_datasource: { reach: 'service', apply: alterDatasource },
+  create_datasource: { apply: createDatasource },
+  drop_datasource: { apply: dropDatasource },
+  alter_ontology_datasource: { apply: alterDatasource },
 };

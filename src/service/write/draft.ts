@@ -1,5 +1,4 @@
 /** An ontology that a script is changing: the model in memory, and the version to be written. */
-
 import type { Caller } from '../../auth/authenticate.ts';
 import type { Budget } from '../../budget.ts';
 import { createOntology, createVersion, setAllowedFunctions } from '../../catalog/changes.ts';
@@ -19,7 +18,7 @@ import { checkCircles, checkModel, divisionWarnings, type Piece } from '../../pl
 import type { PlanContext } from '../../planner/plan/context.ts';
 import { allowedFunctionsOf } from '../../planner/read/own-functions.ts';
 import { lacks, loadGraph } from '../caller/lookup.ts';
-import { checkPolicies, mayMakePolicies, usedByPolicy } from '../caller/policies.ts';
+import { mayMakePolicies, usedByPolicy } from '../caller/policies.ts';
 import { definitionsSeenBy, seesAll, usableBy } from '../caller/sight.ts';
 import type { Runtime, Working } from '../runtime.ts';
 import { checkFunctions } from './allowed-functions.ts';
@@ -30,6 +29,7 @@ import { addedBy, withDefiner } from './defined.ts';
 import { described, questionsAbout } from './describe.ts';
 import { changedPart, isSeen, listsHidden, makesHidden, requireEdit } from './edit-rights.ts';
 import { MAX_SEARCHED, requireKeptPolicies, type Step } from './kept-policies.ts';
+import { checkPolicies } from './policy-check.ts';
 import { requireValidTypes } from './retyped.ts';
 import { collision, hidePolicies, SeenDraft } from './seen-draft.ts';
 import { requireRoomForDescription } from './snapshot-room.ts';
@@ -266,11 +266,11 @@ export class Draft {
     const { model, graph, warnings } = this.#model === checked.model ? checked : within(() => finish(this.#base, this.#model, this.#context));
     if (inForce !== undefined && this.#changed) {
       within(() => this.#requireNoDisclosure(inForce, graph));
-      const change = { before: inForce, after: graph, places: this.#context.places };
-      await requireValidTypes(this.#runtime, this.#caller, change, context, within).catch((error: unknown) =>
-        hideErrors(() => {
-          throw error;
-        }),
+      await requireValidTypes(this.#runtime, this.#caller, { before: inForce, after: graph, places: this.#context.places }, context, within).catch(
+        (error: unknown) =>
+          hideErrors(() => {
+            throw error;
+          }),
       );
     }
     this.#model = model;

@@ -94,6 +94,6 @@ const hidden = ({ offset }: Question): SvcError =>
   });
 
 export const EXAMPLES: Kinds<'create_example' | 'drop_example'> = {
-  create_example: { reach: 'ontology', apply: createExample },
-  drop_example: { reach: 'ontology', apply: dropExample },
+  create_example: { apply: createExample },
+  drop_example: { apply: dropExample },
 };

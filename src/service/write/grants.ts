@@ -160,7 +160,7 @@ async function existing(ctx: Changing, parts: readonly Name[]): Promise<Resource
 }
 
 export const GRANTS: Kinds<'grant' | 'revoke' | 'refresh_permissions'> = {
-  grant: { reach: 'service', apply: grant },
-  revoke: { reach: 'service', apply: revoke },
-  refresh_permissions: { reach: 'service', apply: refreshPermissions },
+  grant: { apply: grant },
+  revoke: { apply: revoke },
+  refresh_permissions: { apply: refreshPermissions },
 };

@@ -2,14 +2,7 @@
 import type { ServiceStatement } from '../../language/statements.ts';
 import type { Changing, Done } from './changing.ts';
 
-/**
- * What a statement can change. `ontology`: the content of the request's ontology. `ontologies`: ontologies and agents. `service`: users, rights, tokens, policies
- * and datasources. MCP connections may be limited to one of the first two.
- */
-export type Reach = 'ontology' | 'ontologies' | 'service';
-
 export interface Kind<S> {
-  readonly reach: Reach;
   /** Applies a statement in memory. @throws SvcError 400 if it is invalid, 403 without the required right */
   apply(context: Changing, statement: S): Promise<Done>;
 }

@@ -57,6 +57,6 @@ async function dropOntology(ctx: Changing, { name, source }: DropOntology): Prom
 }
 
 export const ONTOLOGIES: Kinds<'create_ontology' | 'drop_ontology'> = {
-  create_ontology: { reach: 'ontologies', apply: createOntology },
-  drop_ontology: { reach: 'ontologies', apply: dropOntology },
+  create_ontology: { apply: createOntology },
+  drop_ontology: { apply: dropOntology },
 };

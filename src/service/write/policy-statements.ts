@@ -11,10 +11,11 @@ import type { CreatePolicy, DropPolicy, MaskClause, PolicyGrantee, SqlText } fro
 import type { Graph } from '../../ontology/graph.ts';
 import { fold } from '../../ontology/names.ts';
 import { unknownInStatement } from '../caller/lookup.ts';
-import { checkPolicy, type PolicyPlaces, requirePolicyRight } from '../caller/policies.ts';
+import { requirePolicyRight } from '../caller/policies.ts';
 import { type Changing, type Done, done, exists } from './changing.ts';
 import type { Draft } from './draft.ts';
 import type { Kinds } from './kinds.ts';
+import { checkPolicy, type PolicyPlaces } from './policy-check.ts';
 import { requireRoomForOntology } from './snapshot-room.ts';
 
 /** @throws SvcError 400 `no_ontology` */
@@ -104,6 +105,6 @@ function placesOf(rule: CreatePolicy['rule']): PolicyPlaces {
 }
 
 export const POLICIES: Kinds<'create_policy' | 'drop_policy'> = {
-  create_policy: { reach: 'service', apply: createPolicy },
-  drop_policy: { reach: 'service', apply: dropPolicy },
+  create_policy: { apply: createPolicy },
+  drop_policy: { apply: dropPolicy },
 };

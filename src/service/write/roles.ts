@@ -87,8 +87,8 @@ async function grantableRole(ctx: Changing, name: Name, offset: number): Promise
 const builtIn = (message: string, { offset }: Name) => badRequest('built_in', message, { offset });
 
 export const ROLES: Kinds<'create_role' | 'drop_role' | 'grant_role' | 'revoke_role'> = {
-  create_role: { reach: 'service', apply: createRole },
-  drop_role: { reach: 'service', apply: dropRole },
-  grant_role: { reach: 'service', apply: grantRole },
-  revoke_role: { reach: 'service', apply: revokeRole },
+  create_role: { apply: createRole },
+  drop_role: { apply: dropRole },
+  grant_role: { apply: grantRole },
+  revoke_role: { apply: revokeRole },
 };

@@ -75,6 +75,6 @@ async function revokeToken(ctx: Changing, { id }: RevokeToken): Promise<Done> {
 }
 
 export const TOKENS: Kinds<'create_token' | 'revoke_token'> = {
-  create_token: { reach: 'service', apply: createToken },
-  revoke_token: { reach: 'service', apply: revokeToken },
+  create_token: { apply: createToken },
+  revoke_token: { apply: revokeToken },
 };

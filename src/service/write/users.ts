@@ -152,7 +152,7 @@ async function requireNoDefinitions(ctx: Changing, user: catalog.Found, { offset
 }
 
 export const USERS: Kinds<'create_user' | 'alter_user' | 'drop_user'> = {
-  create_user: { reach: 'service', apply: createUser },
-  alter_user: { reach: 'service', apply: alterUser },
-  drop_user: { reach: 'service', apply: dropUser },
+  create_user: { apply: createUser },
+  alter_user: { apply: alterUser },
+  drop_user: { apply: dropUser },
 };

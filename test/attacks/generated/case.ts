@@ -4,7 +4,7 @@ import { SvcError } from '../../../src/errors.ts';
 import type { SqlParser } from '../../../src/language/parser.ts';
 import { compile } from '../../../src/ontology/compile.ts';
 import type { Graph } from '../../../src/ontology/graph.ts';
-import { checkPolicies } from '../../../src/service/caller/policies.ts';
+import { checkPolicies } from '../../../src/service/write/policy-check.ts';
 import type { Rng } from '../../integration/differential/rng.ts';
 import { run } from '../../unit/ontology/script.ts';
 import { genPolicies, genWorld, NEW_TABLES } from './gen.ts';
