@@ -47,7 +47,8 @@ export class ByteStore {
 
   set(key: string, value: unknown, bytes: number): void {
     this.delete(key);
-    if (bytes > this.#limit / 2) return;
+    // NaN is refused too: a sum that is not a number would evict every entry from then on
+    if (!(bytes <= this.#limit / 2)) return;
     this.#entries.set(key, { value, bytes });
     this.#bytes += bytes;
     for (const [oldest] of this.#entries) {

@@ -32,4 +32,14 @@ describe('the store of an isolate', () => {
     b.set('huge', 'x', 900);
     expect([b.get('huge'), b.get('k')]).toEqual([undefined, 'of b']);
   });
+
+  it('keeps the other entries if the size of one is not a number', () => {
+    const store = new ByteStore(1000);
+    const cache = store.view<number>('c');
+    cache.set('a', 1, 100);
+    cache.set('b', 2, Number.NaN);
+    cache.set('c', 3, 100);
+    expect([cache.get('a'), cache.get('b'), cache.get('c')]).toEqual([1, undefined, 3]);
+    expect(store.bytes).toBeLessThan(500);
+  });
 });
