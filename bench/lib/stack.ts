@@ -95,7 +95,8 @@ export async function serviceSettings({ local }: WorldDatabase): Promise<{ admin
 /** Loads the sample's model into a running service. */
 export const loadModel = (base: string, adminToken: string): Promise<void> => ensureSampleModel({ base, product: 'svc', adminToken });
 
-const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+// workerd closes a connection that is idle for five seconds, which would fail a request sent at that moment
+const agent = new Agent({ keepAlive: true, maxSockets: 1, timeout: 2000 });
 
 /** Posts JSON on a kept-alive connection. Throws if the answer is not 200. */
 export function post(url: string, body: unknown, headers: Record<string, string> = {}): Promise<Buffer> {

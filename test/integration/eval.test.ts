@@ -1,5 +1,5 @@
 /** `npm run eval` against the built Worker over the tables of bikehire: the oracle, a model that replays right and wrong SQL, changed statements. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -64,11 +64,13 @@ interface Ended {
   readonly json: any;
 }
 
+let runs = 0;
 async function evaluate(...args: readonly string[]): Promise<Ended> {
   const lines: string[] = [];
-  const file = join(folder, 'out.json');
+  const file = join(folder, `out-${runs++}.json`);
   const output = { out: (line: string) => void lines.push(line), err: (line: string) => void lines.push(line) };
   const code = await main([...args, ...ON, '--json', file], { SESSION_FILE: join(folder, 'session.json') }, output);
+  if (!existsSync(file)) throw new Error(`the evaluation ended with ${code}: ${lines.slice(-5).join('\n')}`);
   return { code, lines, json: JSON.parse(readFileSync(file, 'utf8')) };
 }
 
