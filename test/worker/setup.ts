@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { TestProject } from 'vitest/node';
 import { migrate, runOverHttp } from '../../dev/migrate.ts';
 import { CATALOG_OWNER, READER } from '../../dev/roles.ts';
-import { startLocalPostgres } from '../../dev/testing.ts';
+import { type LocalPostgres, startLocalPostgres } from '../../dev/testing.ts';
 import { bundle } from '../../scripts/bundle.ts';
 import { createToken } from '../../src/auth/tokens.ts';
 
@@ -22,13 +22,18 @@ declare module 'vitest' {
 /** The main module of the Worker as it is deployed, which `setup` builds. */
 export const BUILT_WORKER = fileURLToPath(new URL('../../dist/tests/worker/index.js', import.meta.url));
 
-export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  await bundle({ outdir: dirname(BUILT_WORKER) });
+async function startDatabase(): Promise<LocalPostgres> {
   const database = await startLocalPostgres();
   await migrate(runOverHttp(database.connectionString(CATALOG_OWNER), database.endpoint));
   await database.exec('CREATE SCHEMA zoo');
   await database.exec('CREATE TABLE zoo.t_animal (no bigint PRIMARY KEY, called text, weight numeric)');
   await database.exec("INSERT INTO zoo.t_animal VALUES (1, 'Ada', 12.50), (2, 'B\u00e4r', 9007199254740993), (3, NULL, NULL)");
+  return database;
+}
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  // the tests of all projects wait for this function
+  const [database] = await Promise.all([startDatabase(), bundle({ outdir: dirname(BUILT_WORKER) })]);
   project.provide('catalogUrl', database.secret(CATALOG_OWNER));
   project.provide('datasource', database.secret(READER));
   project.provide('adminToken', createToken());

@@ -73,7 +73,9 @@ async function make(pid: number): Promise<Lent> {
   }
   const restore = [
     "SET session_replication_role = 'replica'",
-    `TRUNCATE ${names.map((n) => `kg_catalog.${n}`).join(', ')} RESTART IDENTITY`,
+    // TRUNCATE makes new files for each table and index
+    ...names.map((n) => `DELETE FROM kg_catalog.${n}`),
+    "SELECT setval(seqrelid, seqstart, false) FROM pg_sequence JOIN pg_class c ON c.oid = seqrelid WHERE c.relnamespace = 'kg_catalog'::regnamespace",
     ...inserts,
     'RESET session_replication_role',
   ].join('; ');
