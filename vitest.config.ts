@@ -49,7 +49,7 @@ export default defineConfig({
         },
       },
       {
-        // Inside the Workers runtime, with an embedded database behind the SQL endpoint. The Worker is the one that is deployed.
+        // Inside the Workers runtime, with an embedded database that the SQL endpoint serves. The Worker is the one that is deployed.
         resolve: { alias: { 'built-worker': BUILT_WORKER } },
         plugins: [
           cloudflareTest(({ inject }) => ({

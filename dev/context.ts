@@ -47,7 +47,7 @@ function knownOf(subjects: readonly Subject[]): Known {
   return { model, index: rankIndex(subjects) };
 }
 
-/** What a model reads of a graph for a question: the first prompt, chosen by words alone. */
+/** What a model reads of a graph for a question: the first prompt, chosen only by words. */
 function contextOf({ model, index }: Known, question: string): { readonly text: string; readonly knowledge: Knowledge } {
   const { subjects } = model;
   const ranked = rank(question, subjects, { index });

@@ -102,10 +102,10 @@ async function request(dir: string): Promise<void> {
     const answers = await Promise.all(Object.values(variants).map(async (send) => JSON.stringify(JSON.parse(String(await send())).data)));
     if (answers[0] !== answers[1] || answers[0] === '[]') throw new Error(`the answers differ: ${answers.join(' ')}`);
     const took = await interleaved({ bench: () => timed(variants.bench), started: () => timed(variants.started) }, ROUNDS, WARM_UP);
-    aim('start', 'a point query to npm start against the script alone', median(took.started) / median(took.bench), { most: 1.3 });
+    aim('start', 'a point query to npm start against only the script', median(took.started) / median(took.bench), { most: 1.3 });
     table(
       `(start) point query, ${database.name}`,
-      ['request', 'the script alone', 'npm start', 'ratio'],
+      ['request', 'only the script', 'npm start', 'ratio'],
       [['one city by its id', ms(median(took.bench)), ms(median(took.started)), ratio(median(took.started), median(took.bench))]],
     );
   } finally {

@@ -54,7 +54,7 @@ const MAX_MAYBE = 30;
 const MISSING_SCORE = 0.4;
 const MAX_MISSING = 6;
 const MAX_LINKED = 12;
-/** Room for the hints behind the schema. */
+/** Characters reserved for the hints that follow the schema. */
 const HINTS = 900;
 
 const maps = cacheOf<ModelMap>('question-maps');

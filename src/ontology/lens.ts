@@ -228,8 +228,8 @@ class Lens {
   #showsSomewhere(property: PropertyDef): boolean {
     const known = this.#somewhere.get(property);
     if (known !== undefined) return known;
-    const holds = (c: Concept): boolean => this.#sees(c) && c.properties.some(({ def }) => def === property) && this.#shows(c, property.name);
-    const found = this.#whole.concepts.some(holds);
+    const shows = (c: Concept): boolean => this.#sees(c) && c.properties.some(({ def }) => def === property) && this.#shows(c, property.name);
+    const found = this.#whole.concepts.some(shows);
     this.#somewhere.set(property, found);
     return found;
   }

@@ -31,7 +31,7 @@ describe.each([
   ['a row policy over the text', "CREATE POLICY rule ON CONCEPT gauge TO PUBLIC USING (depth::text <> '4.7')", [{ id: 2 }]],
   ['a mask', "CREATE POLICY rule ON PROPERTY id MASK WITH (CASE WHEN depth = '4.7' THEN -1 ELSE id END)", [{ id: -1 }, { id: 2 }]],
 ])('%s', (_, policy, rows) => {
-  it.each(OTHERS)('does not cease to hold by %s', async (script) => {
+  it.each(OTHERS)('still applies after %s', async (script) => {
     await s.rows(policy, 'g');
     const shown = () => s.rows('SELECT id FROM svc.gauge ORDER BY id', 'g', reader.token);
     expect(await shown()).toEqual(rows);

@@ -120,7 +120,7 @@ describe('a writer may use only what it may query', () => {
     expect([status, json.code, json.data]).toEqual([400, 'exists', 'the statement conflicts with a part of the ontology that you may not see']);
     expect(json.position).toBe(42);
     expect(await s.fault('SHOW CREATE PROPERTY codename', ontology, una)).toBe('400 unknown_property');
-    // who sees it may list it
+    // a caller who sees it may list it
     const uta = await s.user(
       `uta${crew.count}`,
       `EDIT ON ontology.${ontology}`,

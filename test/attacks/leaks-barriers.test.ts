@@ -83,9 +83,9 @@ describe('a value that fails below a barrier fails for every guess', () => {
       'SELECT i.id, i.box AS box_id, i.n, i.code, i.state, x.rate FROM fence.t_item i, LATERAL (SELECT 1 / (i.n - 7) AS rate) x WHERE i.id > 0',
     ],
     ['at the end of a path', `SELECT ${ITEM} WHERE id > 0`],
-    ['beside a function that returns several rows', `SELECT generate_series(1, 2) AS part, ${ITEM}`],
-    ['beside a function of the datasource', `SELECT fence.parts(n) AS part, ${ITEM}`],
-    ['of a property, beside one that calls a function of the datasource', 'SELECT id, box AS box_id, n, code, state FROM fence.t_item'],
+    ['next to a function that returns several rows', `SELECT generate_series(1, 2) AS part, ${ITEM}`],
+    ['next to a function of the datasource', `SELECT fence.parts(n) AS part, ${ITEM}`],
+    ['of a property, next to one that calls a function of the datasource', 'SELECT id, box AS box_id, n, code, state FROM fence.t_item'],
   ];
   const POLICIES = ["state = 'open'", `"lies_in[box].box_state" = 'open'`];
 
@@ -98,7 +98,7 @@ describe('a value that fails below a barrier fails for every guess', () => {
   it.each(mappings.flatMap(([what, sql], i) => POLICIES.map((condition, k) => [what, condition, sql, `deep${i}${k}`] as const)))(
     '%s, under a policy with %s',
     async (what, condition, sql, ontology) => {
-      const columns = what.startsWith('at') ? 'far' : what.startsWith('of a property') ? 'inverse, parts' : what.startsWith('beside') ? 'rate, part' : 'rate';
+      const columns = what.startsWith('at') ? 'far' : what.startsWith('of a property') ? 'inverse, parts' : what.startsWith('next to') ? 'rate, part' : 'rate';
       await partsReturn('bigint');
       await s.rows(`CREATE ONTOLOGY ${ontology}; ALTER ONTOLOGY ${ontology} SET allowed_functions = 'fence.parts';
         CREATE PROPERTY inverse decimal AS SELECT 1 / (n - 7); CREATE PROPERTY parts bigint AS SELECT fence.parts(n); CREATE PROPERTY far decimal AS SELECT "lies_in[box].ratio";

@@ -108,7 +108,7 @@ describe('masks', () => {
 });
 
 describe('grants', () => {
-  it('on the near concept alone do not give the property', async () => {
+  it('on only the near concept do not give the property', async () => {
     await user('narrow', 'QUERY ON ontology.open.concept.claim', 'QUERY ON ontology.open.concept.policy');
     expect(await seen('narrow', 'SELECT * FROM svc.claim ORDER BY claim_id LIMIT 1', 'open')).toEqual(['claim:10 claim 10 10 1 fire 100']);
     expect(await seen('narrow', 'SELECT loss FROM svc.claim', 'open')).toBe('unknown_property');

@@ -1,4 +1,4 @@
-/** Questions in words in the console, with a scripted model behind the built Worker. */
+/** Questions in words in the console, with the built Worker and a scripted model. */
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { chat, type Heard, type Stub, startStub } from '../unit/llm/stub.ts';

@@ -1,4 +1,4 @@
-/** Sessions of the gateway that serve one request after the other: prepared statements that outlive their plan, and what a caller leaves behind. */
+/** Sessions of the gateway that serve one request after the other: prepared statements that outlive their plan, and what the session of a caller leaves to the next one. */
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { postgresPrograms, type ScratchPostgres, startScratchPostgres } from '../../dev/scratch-postgres.ts';

@@ -8,7 +8,7 @@ beforeAll(async () => {
     tables: [
       'CREATE SCHEMA w',
       'CREATE TABLE w.owner (id int PRIMARY KEY, name text, parent int)',
-      // 1 <- 2 <- 3, a circle 4 <-> 5, and 6 alone
+      // 1 <- 2 <- 3, a circle 4 <-> 5, and 6 without links
       "INSERT INTO w.owner VALUES (1, 'one', NULL), (2, 'two', 1), (3, 'three', 2), (4, 'four', 5), (5, 'five', 4), (6, 'six', NULL)",
       'CREATE TABLE w.holding (owner int, security int, shares int, PRIMARY KEY (owner, security))',
       'INSERT INTO w.holding VALUES (3, 1, 10), (3, 2, 20), (1, 1, 30), (4, 1, 40), (9, 1, 50)',

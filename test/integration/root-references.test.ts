@@ -98,7 +98,7 @@ describe('a relationship to thing', () => {
     ]);
   });
 
-  it('of an editor refers to properties that the editor sees, and errors do not tell hidden from missing', async () => {
+  it('of an editor refers to properties that the editor sees, and errors do not distinguish hidden from missing', async () => {
     const editor = await service.user('editor', 'EDIT ON ontology.any', 'QUERY ON datasource.main', 'QUERY ON ontology.any.concept.note');
     const create = (property: string) =>
       service.query(`CREATE CONCEPT x (v string, CONSTRAINT r FOREIGN KEY (v) REFERENCES thing (${property}))`, 'any', editor);

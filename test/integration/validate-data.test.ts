@@ -100,7 +100,7 @@ describe('validate --data', () => {
     expect((await service.rows("SELECT number_of_rows AS n FROM svc.SYS_CONCEPT_MAPPINGS WHERE mapping_name = 'map_plain'", 'shop'))[0].n).toBe(3);
   });
 
-  it('counts distinct, smallest, largest and frequent values, and shows them to who may read all of them', async () => {
+  it('counts distinct, smallest, largest and frequent values, and shows them to callers who may read all of them', async () => {
     await service.rows(`CREATE ONTOLOGY trade; CREATE CONCEPT sale (sale_no integer, amount decimal, day date, colour string, note string, PRIMARY KEY (sale_no));
       CREATE CONCEPT own_sale (own_no integer, PRIMARY KEY (own_no));
       CREATE MAPPING map_sale INTO sale AS SELECT sale_no, amount, day, colour, note FROM public.sale;

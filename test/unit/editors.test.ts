@@ -101,7 +101,7 @@ describe('the grammar', () => {
     expect(found.size).toBeGreaterThan(35);
   });
 
-  it('tells keywords from properties that have the same name', () => {
+  it('distinguishes keywords from properties that have the same name', () => {
     expect(
       wordsOf(
         'create or replace concept item (label string, type integer, user string, PRIMARY KEY (label), LABEL (type), total MEASURE bigint,\n CONSTRAINT up',

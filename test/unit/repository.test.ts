@@ -132,7 +132,11 @@ describe('comments, names of tests and pages', () => {
       'hence',
       'told',
       '(tell|tells) of',
-      'stands? (between|behind|before|after|beside)',
+      'stands?(?!-)',
+      'behind',
+      'alone',
+      'ceases? to',
+      '(to|by|of|for|from|with|and) who (may|can|sees|reads|has|is)',
       '(there|it) is none',
       '(if|is) none',
       'none (is|was|applies)',
@@ -158,6 +162,8 @@ describe('comments, names of tests and pages', () => {
 
   it('are found by that test', () => {
     expect(UNUSUAL.test(prose('a.ts', '  // the name stands before the list'))).toBe(true);
+    expect(UNUSUAL.test(prose('a.ts', '  // shows them to who may read them'))).toBe(true);
+    expect(UNUSUAL.test(prose('a.ts', '  // stand-ins for long names'))).toBe(false);
     expect(UNUSUAL.test(prose('a.ts', `  ${'it'}('is told at once', () => {`))).toBe(true);
     expect(UNUSUAL.test(prose('a.ts', '  /** The name; undefined if there is none. */'))).toBe(true);
     expect(UNUSUAL.test(prose('a.ts', "  const told = 'SELECT stands'; // stand-ins"))).toBe(false);

@@ -158,7 +158,7 @@ export function around(
   return found;
 }
 
-/** Adds the ancestors of each subject, which have its inherited columns, behind it. */
+/** Adds the ancestors of each subject, which have its inherited columns, after it. */
 export function withAncestors({ parents }: ModelMap, part: readonly number[], isIn: (n: number) => boolean): readonly number[] {
   const all = new Set<number>();
   const add = (n: number): void => {

@@ -81,8 +81,8 @@ function valuesText(known: SampledColumn | undefined, level: Level, description:
   const { values, complete } = known;
   const isList = complete && values.length <= (level === 2 ? LISTED : FEW);
   if (!isList && level < 2) return '';
-  const told = level === 2 && description !== null ? description : '';
-  if (isList && values.every(({ value }) => told.includes(value))) return '';
+  const described = level === 2 && description !== null ? description : '';
+  if (isList && values.every(({ value }) => described.includes(value))) return '';
   const shown = isList ? values : values.slice(0, SAMPLES);
   return `; ${isList ? 'values' : 'such as'} ${shown.map(({ value }) => `'${line(value, VALUE).replaceAll("'", "''")}'`).join(', ')}`;
 }

@@ -141,7 +141,7 @@ async function comparison({ request, caller, row, at, base, files, wish }: Appli
   const before = row === undefined ? new Map() : objectsOf(base, at.name, runtime.config.product, explicit);
   const after = objectsOf(graph.model, at.name, runtime.config.product, explicit, definitions);
   const others = await catalogChanges({ ...request, caller }, row, files, { ...wish, madeBy: new Set(madeByOf(base, wish.source)) });
-  // a property may become, or cease to be, one that belongs to a concept
+  // a change may give a property its first concept, or take its last one
   const properties = { drop: propertiesOf(graph.model), create: propertiesOf(base), change: new Map() };
   const isSettled = ({ action, kind, name }: Change): boolean => kind === 'property' && properties[action].has(fold(name));
   const changes = [...changesBetween(before, after).filter((c) => !isSettled(c)), ...others.changes];
