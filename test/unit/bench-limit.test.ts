@@ -17,7 +17,7 @@ describe('the limit of a section of the benchmarks', () => {
     expect(readFileSync(join(at, 'threads.txt'), 'utf8')).toMatch(/^processor time of threads/);
   });
 
-  it('leaves other sections alone', async () => {
+  it('does not affect other sections', async () => {
     await limited(async () => undefined, 10, join(folder, 'none'));
     await expect(limited(() => Promise.reject(new Error('of the section')), 10, join(folder, 'none'))).rejects.toThrow('of the section');
   });

@@ -7,7 +7,7 @@ import type { MappingDef, MeasureDef, PropertyDef, RelationshipDef } from '../..
 import { fold, sameName } from '../../ontology/names.ts';
 import { Failure } from '../failure.ts';
 import { hasPath, identifier, toDotted, unionOf } from './expressions.ts';
-import { conceptExtension } from './ossie-ontology.ts';
+import { conceptExtension, isDataset } from './ossie-ontology.ts';
 import type { CoreDocument, CoreRelationship, Dataset, DatasetExtension, Extension, Field, Metric, ModelExtension, SemanticModel } from './ossie-types.ts';
 import { OLD_VENDOR, OSSIE_OLD_VERSION, OSSIE_VERSION } from './ossie-types.ts';
 import { ansi, exactType, extension, extensionOf, ossieType, ownType, sqlType, tagsAsContext } from './ossie-values.ts';
@@ -33,9 +33,6 @@ export class UniqueNames {
     return found;
   }
 }
-
-/** Whether a concept has rows of mappings, so that it is a dataset. */
-export const isDataset = (c: Concept): boolean => c.rows.kind === 'mappings' && c.rows.sources.length > 0;
 
 /** Writes the core document. */
 export class CoreExport {

@@ -4,7 +4,7 @@ import type { PropertyDef, RelationshipDef } from '../../ontology/model.ts';
 import { fold, sameName } from '../../ontology/names.ts';
 import { Failure } from '../failure.ts';
 import { dotted, toDotted } from './expressions.ts';
-import { isDataset, type Source } from './ossie-export.ts';
+import type { Source } from './ossie-export.ts';
 import type {
   Component,
   ConceptExtension,
@@ -19,6 +19,9 @@ import type {
 } from './ossie-types.ts';
 import { OSSIE_VERSION } from './ossie-types.ts';
 import { BUILT_IN, ossieType } from './ossie-values.ts';
+
+/** Whether a concept has rows of mappings, so that it is a dataset. */
+export const isDataset = (c: Concept): boolean => c.rows.kind === 'mappings' && c.rows.sources.length > 0;
 
 /** The role of the second concept, if a relationship leads to the concept itself. */
 const OTHER = 'other';

@@ -3,7 +3,7 @@ import { DataFactory, type Literal, type Term } from 'n3';
 import { quoteBack, quoteLiteral } from '../../language/quote.ts';
 import { sameName } from '../../ontology/names.ts';
 import type { DraftConcept } from './draft.ts';
-import type { RdfContext } from './rdf-import.ts';
+import type { RdfContext } from './rdf-context.ts';
 import { expand, NAMESPACES, term } from './rdf-terms.ts';
 
 /** Adds parents and logic concepts. */

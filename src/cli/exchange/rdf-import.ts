@@ -1,31 +1,18 @@
 /** OWL, RDFS and SKOS documents with R2RML as an ontology (docs/exchange.md#owl-and-r2rml). */
 import type { Store, Term } from 'n3';
-import { z } from 'zod';
 import type { SqlReader } from '../../ontology/apply.ts';
 import { fold, sameName } from '../../ontology/names.ts';
-import { Failure } from '../failure.ts';
 import { Draft } from './draft.ts';
 import { UniqueNames } from './ossie-export.ts';
 import type { Imported } from './ossie-import.ts';
 import { Axioms, short } from './rdf-axioms.ts';
 import { readHierarchy } from './rdf-classes.ts';
+import { classesOf, describedBy, type RdfContext, textMap } from './rdf-context.ts';
 import { RdfMappings } from './rdf-mappings.ts';
 import { readMaps, type TriplesMap } from './rdf-maps.ts';
 import { readRelationships } from './rdf-relationships.ts';
-import { expand, localName, type Name, named, term, typeOfRange } from './rdf-terms.ts';
+import { expand, localName, named, term, typeOfRange } from './rdf-terms.ts';
 import { definitionsOf } from './script-model.ts';
-
-/** What the parts of an import share. */
-export interface RdfContext {
-  readonly axioms: Axioms;
-  readonly draft: Draft;
-  readonly maps: readonly TriplesMap[];
-  /** Whether this service wrote the documents. */
-  readonly isOwn: boolean;
-  readonly concepts: Map<string, string>;
-  readonly properties: Map<string, string>;
-  readonly relationships: Map<string, { readonly concept: string; readonly name: string }[]>;
-}
 
 /** Converts documents. Every axiom that is not converted is in `losses`. */
 export function importRdf(store: Store, reader: SqlReader): Imported {
@@ -79,35 +66,6 @@ function shapes({ axioms, draft, isOwn }: RdfContext): void {
   }
 }
 
-/** The description and the tags of an object. */
-export function describedBy({ axioms }: RdfContext, iri: string, name: string): { readonly description: string | null; readonly tags: Record<string, string> } {
-  const label = axioms.text(iri, 'rdfs:label', 'skos:prefLabel');
-  const comment = axioms.text(iri, 'rdfs:comment', 'skos:definition');
-  const others = axioms.look(iri, 'skos:altLabel').filter((o) => o.termType === 'Literal' && (o.language === '' || o.language.startsWith('en')));
-  for (const o of others) axioms.mark(iri, 'skos:altLabel', o);
-  const words = (text: string): string => fold(text).replace(/[\s_]+/g, ' ');
-  const synonyms = [...new Set([...(label === undefined || words(label) === words(name) ? [] : [label]), ...others.map((o) => o.value).sort()])];
-  const exact = axioms.text(iri, 'kg:tags');
-  return {
-    description: comment ?? null,
-    tags: {
-      ...(synonyms.length === 0 ? {} : { synonyms: synonyms.join(', ') }),
-      ...(exact === undefined ? {} : textMap(exact, `kg:tags of ${localName(iri)}`)),
-    },
-  };
-}
-
-const TEXT_MAP = z.record(z.string(), z.string());
-
-/** Reads a JSON object of texts. @throws Failure */
-function textMap(json: string, what: string): Record<string, string> {
-  try {
-    return TEXT_MAP.parse(JSON.parse(json));
-  } catch {
-    throw new Failure(`${what} is not a JSON object of texts`);
-  }
-}
-
 function classes(context: RdfContext): void {
   const { axioms, draft, concepts } = context;
   const names = new UniqueNames();
@@ -128,24 +86,6 @@ function classes(context: RdfContext): void {
     made.description = description;
     made.tags = tags;
   }
-}
-
-/** Classes of a domain or range: a class, or a union of classes. Undefined for anything else. */
-export function classesOf({ axioms, concepts }: RdfContext, subject: string, predicate: Name): readonly string[] {
-  const found: string[] = [];
-  for (const o of axioms.look(subject, predicate)) {
-    const members = o.termType === 'BlankNode' ? axioms.look(o, 'owl:unionOf') : [];
-    if (o.termType === 'NamedNode' && (concepts.has(o.value) || o.value === expand('owl:Thing'))) {
-      axioms.mark(subject, predicate, o);
-      found.push(...(concepts.has(o.value) ? [concepts.get(o.value) ?? ''] : []));
-    } else if (members[0] !== undefined) {
-      axioms.mark(subject, predicate, o);
-      axioms.mark(o, 'rdf:type', term('owl:Class'));
-      axioms.mark(o, 'owl:unionOf', members[0]);
-      found.push(...axioms.list(members[0]).flatMap((m) => concepts.get(m.value) ?? []));
-    }
-  }
-  return found;
 }
 
 /** Datatype properties, and those that only triples maps use. */

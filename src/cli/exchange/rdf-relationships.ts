@@ -2,7 +2,7 @@
 import type { RelationshipDef } from '../../ontology/model.ts';
 import { sameName } from '../../ontology/names.ts';
 import type { DraftConcept } from './draft.ts';
-import { classesOf, describedBy, type RdfContext } from './rdf-import.ts';
+import { classesOf, describedBy, type RdfContext } from './rdf-context.ts';
 import { expand, localName, term } from './rdf-terms.ts';
 
 /** Adds relationships. @returns what to call when their foreign keys are known: it adds the relationships that others include */

@@ -52,7 +52,7 @@ const OTHERS = 1_200;
 const CORE = 0.5;
 /** The most relationships between the seeds and one of `maybe` that comes before the surroundings. */
 const MAYBE = 3;
-/** How many subjects that do not fit are left out before the part ends: smaller ones behind them may fit. */
+/** How many subjects that do not fit are left out before the part ends: smaller ones after them may fit. */
 const MAX_SKIPPED = 20;
 
 /** Writes the text. */
