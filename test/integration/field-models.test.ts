@@ -1,4 +1,4 @@
-/** Models as they are written for other tools of the field load unchanged, with a notice for each translation; what their translated functions return, by hand. */
+/** Models written for other tools load unchanged, with a notice for each translation. The expected values of translated functions are computed by hand. */
 import type { PGlite } from '@electric-sql/pglite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { graphOf } from '../../examples/world/graph.ts';
@@ -146,7 +146,7 @@ describe('scripts in the style of the field', () => {
   });
 });
 
-describe('what has no exact equivalent is refused with what to write', () => {
+describe('a function without an exact equivalent is refused with a hint', () => {
   it.each([
     ["DATE_FORMAT(sold_at, '%U')", /to_char/],
     ['WEEK(sold_at)', /extract\(week FROM d\)/],
@@ -156,9 +156,9 @@ describe('what has no exact equivalent is refused with what to write', () => {
   ])('%s', (call, wanted) => expect(() => validate(sale(`sold_at, ${call} AS amount, region`))).toThrow(wanted));
 });
 
-describe('a script that is cut in the middle says so', () => {
+describe('the error of a truncated script says that it is truncated', () => {
   const whole = `${PERSON}, CONSTRAINT up FOREIGN KEY (boss_id) REFERENCES person (person_id)); CREATE MAPPING m INTO person AS SELECT person_id, CASE WHEN full_name > 'x' THEN \`full name\` END AS full_name FROM hr.people`;
-  it('wherever it is cut inside a statement', () => {
+  it('at any place inside a statement', () => {
     const said: string[] = [];
     for (let end = 1; end < whole.length; end++) {
       try {
@@ -168,7 +168,7 @@ describe('a script that is cut in the middle says so', () => {
         if (!/cut off/.test(message)) said.push(`${whole.slice(Math.max(0, end - 30), end)} => ${message.split('\n')[0]}`);
       }
     }
-    // cut inside a word, another word is complained about
+    // cut inside a word, the error is about another word
     expect(said.filter((line) => !/unknown|did you mean|expected|no property|not found|has no|provides none/i.test(line))).toEqual([]);
     for (const end of [
       whole.indexOf(', full_name'),

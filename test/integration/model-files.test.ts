@@ -51,7 +51,7 @@ beforeAll(async () => {
 afterAll(() => service?.close());
 
 describe('an apply', () => {
-  it('gives a changed property another type, and removes properties with the last concept that lists them', async () => {
+  it('changes the type of a property, and removes a property with the last concept that lists it', async () => {
     await done('apply', 'types', { 'a.kg': 'CREATE CONCEPT c (k bigint, p string, gone string, PRIMARY KEY (k))' });
     const files = { 'a.kg': 'CREATE CONCEPT c (k bigint, p integer, PRIMARY KEY (k))' };
     const planned = await done('plan', 'types', files);
@@ -63,7 +63,7 @@ describe('an apply', () => {
     expect((await done('plan', 'types', files)).changes).toEqual([]);
   });
 
-  it('says what readers notice', async () => {
+  it('reports changes that readers notice', async () => {
     await done('apply', 'noticed', {
       'a.kg': `${ITEM.replace('AS SELECT name FROM svc.item', 'AS SELECT id FROM svc.item')} CREATE EXAMPLE 'Which?' AS SELECT name FROM svc.item`,
     });
@@ -114,7 +114,7 @@ describe('an apply', () => {
     expect(json.data.ontology.map((c: { concept: string }) => c.concept)).toEqual(['item']);
   });
 
-  it('refuses to prune what an object that stays uses', async () => {
+  it('does not prune an object that a remaining object uses', async () => {
     await done('apply', 'kept', { 'a.kg': 'CREATE CONCEPT item (id bigint, PRIMARY KEY (id))' }, { source: 'one' });
     await service.rows('CREATE VIEW by_hand AS SELECT id FROM svc.item', 'kept');
     const { status, json } = await send('apply', 'kept', { 'a.kg': 'CREATE CONCEPT other (id bigint, PRIMARY KEY (id))' }, { source: 'one', prune: true });
@@ -137,7 +137,7 @@ describe('an apply', () => {
     expect((await done('plan', 'managed', { 'a.kg': other }, { prune: true })).changes).toEqual([]);
   });
 
-  it('says that it has made the change, also if the catalog cannot be asked for its warnings', async () => {
+  it('reports the change even if reading the warnings from the catalog fails', async () => {
     await done('apply', 'late', { 'a.kg': ITEM });
     const request = await service.request(service.token);
     const { db } = request.runtime;
@@ -153,7 +153,7 @@ describe('an apply', () => {
     expect((await get('/svc/api/get_ontology/late')).json.data.version).toBe(version);
   });
 
-  it('and a rollback restores what a source has made', async () => {
+  it('followed by a rollback has the objects of its source again', async () => {
     await done('apply', 'back', { 'a.kg': 'CREATE CONCEPT one (a bigint)' }, { source: 's' });
     const { version } = (await get('/svc/api/get_ontology/back')).json.data;
     await done('apply', 'back', { 'a.kg': 'CREATE CONCEPT two (b bigint)' }, { source: 's' });
@@ -177,7 +177,7 @@ describe('rights', () => {
     expect(await read()).not.toBe(200);
   });
 
-  it('an editor who may not make policies cannot change what one rests on, nor bring one', async () => {
+  it('an editor who may not make policies cannot change what a policy depends on, or add one', async () => {
     await service.rows(`CREATE ONTOLOGY guarded; ${ITEM} CREATE POLICY few ON CONCEPT item TO PUBLIC USING (id < 2)`);
     await user('edna', 'EDIT ON ALL ontology.guarded', 'QUERY ON ALL datasource');
     for (const what of ['plan', 'apply'] as const) {
@@ -185,7 +185,7 @@ describe('rights', () => {
       expect([moved.status, moved.json.code]).toEqual([403, 'forbidden']);
       const policy = await send(what, 'guarded', { 'a.kg': `${ITEM} CREATE POLICY few ON CONCEPT item TO PUBLIC USING (true)` }, { token: tokens.edna });
       expect([policy.status, policy.json.code]).toEqual([403, 'forbidden']);
-      // a policy that exists already is refused as well, and its name does not come out
+      // a policy that exists already is refused as well, and its name is not shown
       const same = await send(what, 'guarded', { 'a.kg': `${ITEM} CREATE POLICY few ON CONCEPT item TO PUBLIC USING (id < 2)` }, { token: tokens.edna });
       expect([same.status, same.json.code]).toEqual([403, 'forbidden']);
       const other = await send(what, 'guarded', { 'a.kg': `${ITEM} CREATE POLICY mine ON CONCEPT item TO PUBLIC USING (true)` }, { token: tokens.edna });
@@ -226,7 +226,7 @@ describe('CREATE OR REPLACE and IF NOT EXISTS', () => {
     expect(await service.fault("CREATE OR REPLACE USER boss PASSWORD 'Mine-now-11'", '', tokens.helper)).toBe('403 forbidden');
   });
 
-  it('of a hidden object answer like CREATE', async () => {
+  it('of a hidden object have the same answer as CREATE', async () => {
     await service.rows(`CREATE ONTOLOGY secret; ${ITEM}`);
     const faults = await Promise.all(
       ['CREATE ONTOLOGY secret', 'CREATE ONTOLOGY IF NOT EXISTS secret', 'CREATE OR REPLACE ONTOLOGY secret'].map((sql) => service.fault(sql, '', tokens.ursa)),

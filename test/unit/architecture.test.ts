@@ -1,12 +1,12 @@
-/** The rules of the repository: which folder may import which, what the pure folders do without, and what no file contains. */
+/** The rules of the repository: which folder may import which, and what pure folders must not use. */
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { codeOnly, importsOf } from './imports.ts';
 import { innerImports, read, SOURCES } from './repository.ts';
 
 /**
- * Part -> the parts that it may import. Anybody may import `errors`, `cache`, `budget`, `bytes` and `room`, which are below all; of `config`, what is not a pure folder may: its
- * types and tests of names, never the reading.
+ * Part -> the parts that it may import. All parts may import `errors`, `cache`, `budget`, `bytes` and `answer-memory`. All but the pure folders
+ * may import the types of `config` and its tests of names, but not `readConfig`.
  */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   errors: [],
@@ -41,7 +41,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 const MAY_IMPORT_TYPES: Readonly<Record<string, readonly string[]>> = {
   // the statements that are applied to a model are the language's syntax trees
   ontology: ['language/statements.ts'],
-  // what a statement that runs on is to be presented as
+  // the format of the rows of an asynchronous statement
   service: ['nesting/presentation.ts', 'oauth/types.ts', 'llm/types.ts'],
   // plans, and the columns of a described statement
   engine: ['planner', 'ontology/model.ts'],
@@ -61,7 +61,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   'cli/validate-data-statistics.ts': ['catalog'],
   'cli/doctor.ts': ['catalog'],
   'cli/doctor-datasource.ts': ['engine'],
-  // what may be sent: the texts that the verifier has passed
+  // the type of a text that the verifier has accepted
   'engine/statement.ts': ['planner/verify/index.ts'],
 };
 
@@ -72,7 +72,7 @@ const partOf = (file: string): string => file.replace(/\/.*$/, '').replace(/(\.d
 const within = (file: string, allowed: readonly string[]): boolean =>
   allowed.some((a) => a === '*' || file === a || partOf(file) === a || file.startsWith(`${a}/`));
 
-/** Why a file of src may not import another one; undefined: it may. Both are paths below src. */
+/** Returns why a file of src may not import another one, or undefined if it may. Both are paths below src. */
 function forbidden(file: string, target: string, typeOnly: boolean): string | undefined {
   const from = partOf(file);
   const to = partOf(target);
@@ -97,14 +97,14 @@ function bundled(): ReadonlySet<string> {
   return reached;
 }
 
-describe('what this test reads', () => {
-  it('is there', () => {
+describe('the reader of imports', () => {
+  it('finds all of them', () => {
     expect(SOURCES.length).toBeGreaterThan(100);
-    // a way of writing imports that is not understood would let everything pass
+    // an import that is not understood would pass every test
     for (const file of SOURCES) expect(importsOf(read(file)).length, file).toBeGreaterThanOrEqual(read(file).match(/^import\b/gm)?.length ?? 0);
   });
 
-  it('imports in all their forms', () => {
+  it('understands all forms of imports', () => {
     const text = `import { a, type B } from './a.ts';
 import type { C } from '../c.ts';
 import { type D, type E } from './d.ts';
@@ -153,12 +153,12 @@ const p = "import { q } from './q.ts'";`;
   ])('the arrow from %s to %s', (file, target, typeOnly, expected) => expect(forbidden(file, target, typeOnly)).toBe(expected));
 });
 
-describe('the arrows between the folders', () => {
+describe('the permitted imports', () => {
   it('cover every part of src', () => {
     expect([...new Set(SOURCES.map((f) => partOf(f.slice('src/'.length))))].filter((p) => !Object.hasOwn(MAY_IMPORT, p))).toEqual([]);
   });
 
-  it('are the only ones', () => {
+  it('are the only ones in src', () => {
     const wrong = SOURCES.flatMap((file) =>
       innerImports(file, importsOf(read(file))).flatMap(({ target, typeOnly }) => {
         const why = forbidden(file.slice('src/'.length), target, typeOnly);
@@ -176,7 +176,7 @@ describe('the arrows between the folders', () => {
     expect(unused).toEqual([]);
   });
 
-  it('lead from the verifier of finished SQL to the parser and to errors only, and into it by its front door', () => {
+  it('of the verifier are the parser and errors, and other folders import only its index.ts', () => {
     const of = (file: string): readonly string[] => innerImports(file, importsOf(read(file))).map((i) => i.target);
     const own = SOURCES.filter((f) => f.startsWith('src/planner/verify/'));
     expect(own.length).toBeGreaterThan(5);
@@ -188,7 +188,7 @@ describe('the arrows between the folders', () => {
     expect(others).toEqual([]);
   });
 
-  it('lead to no file outside of src but what the build makes', () => {
+  it('outside of src are files of the build', () => {
     const outside = SOURCES.flatMap((file) =>
       importsOf(read(file))
         .filter((i) => i.from.startsWith('.'))
@@ -204,7 +204,7 @@ describe('the arrows between the folders', () => {
     ]);
   });
 
-  it('never lead from what is bundled to what is not', () => {
+  it('of bundled files do not include the command line', () => {
     const reached = bundled();
     expect(reached.size).toBeGreaterThan(80);
     expect([...reached].filter((f) => f.startsWith('src/cli/'))).toEqual([]);
@@ -216,7 +216,7 @@ describe('what is sent to a datasource', () => {
   const users = (file: string, name: RegExp): readonly string[] =>
     SOURCES.filter((f) => innerImports(f, importsOf(read(f))).some((i) => i.target === file && !i.typeOnly && name.test(codeOnly(read(f)))));
 
-  it('is made in one place of a text that is checked there', () => {
+  it('is built in one place, which checks the text', () => {
     // what is sent along with the connection string
     // the catalog has a client of its own, for another connection
     expect(SOURCES.filter((f) => read(f).includes("'Neon-Connection-String':")).toSorted()).toEqual(['src/catalog/http.ts', 'src/engine/client.ts']);
@@ -258,7 +258,7 @@ describe('the pure folders', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('have no clock, no chance, no environment and no input or output', () => {
+  it('use no clock, random numbers, environment, input or output', () => {
     const API =
       /\b(fetch\(|process\.|Buffer\b|require\(|Date\.now|new Date\b|performance\.|Math\.random|crypto\.|setTimeout|setInterval|queueMicrotask|new (Request|Response|Headers|URL)\b|KVNamespace|DurableObject|ExecutionContext|AbortSignal|console\.|globalThis)/;
     const wrong = pure.flatMap((file) => {

@@ -60,7 +60,7 @@ describe('the snapshot of rights', () => {
     expect([db.reads, background.length]).toEqual([1, 0]);
   });
 
-  it('is refreshed in the background from 30 s on, once at a time, and answers at once', async () => {
+  it('is refreshed in the background after 30 s, by one read at a time, while requests use the old one', async () => {
     const { clock, db, load, background } = setUp();
     await load();
     clock.at += REFRESH_AGE_MS;
@@ -72,7 +72,7 @@ describe('the snapshot of rights', () => {
     expect(db.reads).toBe(2);
   });
 
-  it('is never used after 60 s: without the catalog 503, not stale rights', async () => {
+  it('is not used after 60 s: without the catalog a request fails with 503', async () => {
     const { clock, db, load } = setUp();
     await load();
     db.down = true;
@@ -82,7 +82,7 @@ describe('the snapshot of rights', () => {
     await expect(load()).rejects.toMatchObject({ status: 503, code: 'catalog_unavailable' });
   });
 
-  it('has the larger age of two clocks', async () => {
+  it('has the larger of the ages by the two clocks', async () => {
     const slow = setUp();
     slow.db.skew = -MAX_AGE_MS;
     expect((await slow.load()).cacheGeneration).toBe(1);
@@ -105,7 +105,7 @@ describe('the snapshot of rights', () => {
     expect(db.reads).toBe(3);
   });
 
-  it('is not cached if a write came between its read and its arrival', async () => {
+  it('is not cached if a write happened while it was read', async () => {
     const { db, load } = setUp();
     db.before = forgetSnapshots;
     await load();
@@ -145,7 +145,7 @@ describe('the snapshot in KV', () => {
   };
   const BY: SnapshotKey = { kind: 'token', hash: 'h'.repeat(64) };
 
-  it('saves a cold isolate the catalog while it is fresh, and is then refreshed in the background', async () => {
+  it('replaces the read of a cold isolate while it is fresh, and is then refreshed in the background', async () => {
     const { clock, db, cold, background } = await withOthers();
     clock.at += REFRESH_AGE_MS - 1;
     expect((await cold()).user?.name).toBe('ann');
@@ -156,7 +156,7 @@ describe('the snapshot in KV', () => {
     expect(db.reads).toBe(2);
   });
 
-  it('is not used after 60 s from memory or KV: ten minutes old, and without the catalog 503', async () => {
+  it('is used after 60 s neither from memory nor from KV: without the catalog a request fails with 503', async () => {
     const { clock, db, cold } = await withOthers();
     clock.at += MAX_AGE_MS - 1;
     db.down = true;
@@ -194,7 +194,7 @@ describe('the snapshot in KV', () => {
     expect(db.reads).toBe(2);
   });
 
-  it('is not valid for another token, service or secret, nor if it was moved or forged', async () => {
+  it('is invalid for another token, service or secret, and if it was moved or forged', async () => {
     const { db, cold, namespace } = await withOthers();
     const [[key, entry]] = [...namespace.entries] as [[string, { value: ArrayBuffer; metadata: unknown; seconds: number }]];
     let reads = db.reads;
@@ -221,7 +221,7 @@ describe('the snapshot in KV', () => {
     }
   });
 
-  it('reveals to a reader of the namespace neither the token\u2019s hash nor a name', async () => {
+  it('does not show the token\u2019s hash or a name to a reader of the namespace', async () => {
     const { namespace } = await withOthers();
     for (const [key, { value }] of namespace.entries) {
       expect(key).toMatch(/^snapshot\.1\.[0-9a-f]{64}$/);

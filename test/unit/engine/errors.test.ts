@@ -12,7 +12,7 @@ it.each([
   expect(faultOf(400, pg('0A000', message)).hint).toMatch(hint);
 });
 
-describe('what a datasource answers', () => {
+describe('an error of a datasource', () => {
   for (const [code, status, name] of [
     ['22012', 400, 'division_by_zero'],
     ['22P02', 400, 'invalid_text_representation'],
@@ -73,11 +73,11 @@ describe('what a datasource answers', () => {
     const value = pg('42601', 'syntax error in tsquery: "Ann & &"');
     expect(faultOf(400, value, { mayQuote: true }).message).toBe('syntax error');
     expect(faultOf(400, value).message).toContain('Ann');
-    // what has a position is a fault of the statement
+    // an error with a position is one of the statement
     expect(faultOf(400, pg('42883', 'operator does not exist: text + integer', { position: '8' }), { mayQuote: true }).message).toContain('operator');
   });
 
-  it("takes the missing field of a row for the caller's fault", () => {
+  it('treats a missing field of a row as an error of the caller', () => {
     expect(faultOf(400, pg('42703', 'could not identify column "x" in record data type')).status).toBe(400);
   });
 
@@ -95,20 +95,20 @@ describe('what a datasource answers', () => {
     ['a redirect', 302, ''],
     ['503 with a SQLSTATE', 503, pg('22012', 'secret')],
   ] as const) {
-    it(`${what} is 502 without what was said`, () => {
+    it(`${what} is 502 without the answer's text`, () => {
       const error = faultOf(status, body);
       expect([error.status, error.code]).toEqual([502, 'datasource_failed']);
       expect(`${error.message} ${error.hint}`).not.toContain('secret');
     });
   }
 
-  it('507 is a result that is too large', () => {
+  it('507 becomes result_too_large', () => {
     const error = faultOf(507, '{"message":"response is too large"}', { maxBytes: 50_000_000 });
     expect([error.status, error.code, error.message]).toEqual([400, 'result_too_large', 'the result is larger than 50 MB']);
   });
 });
 
-describe('taking physical names out of a message', () => {
+describe('removing physical names from a message', () => {
   const scrub = scrubber(['t_city', 'city_name', 'value', 'store', 'integer', 'a.b*c', '']);
   for (const [message, wanted] of [
     ['relation "t_city" does not exist', 'relation "…" does not exist'],
@@ -125,5 +125,5 @@ describe('taking physical names out of a message', () => {
     it(message, () => expect(scrub(message)).toBe(wanted));
   }
 
-  it('changes nothing where no name is known', () => expect(scrubber([])('relation "x"')).toBe('relation "x"'));
+  it('changes nothing if no name is known', () => expect(scrubber([])('relation "x"')).toBe('relation "x"'));
 });
