@@ -9,7 +9,7 @@ import { splitScript } from '../../src/language/split.ts';
 import type { ModelStatement, RollbackOntology } from '../../src/language/statements.ts';
 import { applyStatement, finish, Places } from '../../src/ontology/apply.ts';
 import { compile } from '../../src/ontology/compile.ts';
-import { EMPTY_MODEL } from '../../src/ontology/model.ts';
+import { EMPTY_MODEL, type Model } from '../../src/ontology/model.ts';
 import { checkModel, planSelect } from '../../src/planner/index.ts';
 import { systemTables } from '../../src/service/tell/system.ts';
 import { HEAVY_SCRIPTS, HEAVY_STATEMENTS } from '../support/heavy.ts';
@@ -208,6 +208,41 @@ describe('the description of a model', () => {
     const { code, message } = read(900, 2000, 'SYS_CONCEPT_PROPERTIES');
     expect([code, message]).toEqual(['too_complex', 'the system table SYS_CONCEPT_PROPERTIES becomes too large']);
   });
+});
+
+/** The model of a script, without its checks. */
+function modelOf(text: string): Model {
+  const apply = { ...createSqlReader(parser, 'svc'), ontology: 'm', datasources: ['main'], activeDatasource: 'main', product: 'svc', places: new Places() };
+  return splitScript(text).reduce(
+    (model: Model, source) => applyStatement(model, parseStatement(source) as Exclude<ModelStatement, RollbackOntology>, apply),
+    EMPTY_MODEL,
+  );
+}
+
+it('a plan reads the columns of the mappings of a relationship in linear time', () => {
+  const readsOf = (n: number): number => {
+    const links = Array.from(
+      { length: n },
+      (_, i) =>
+        `CREATE MAPPING l${i} (CONSTRAINT near FOREIGN KEY (b) REFERENCES t (id), CONSTRAINT close FOREIGN KEY (a) REFERENCES t (id)) AS SELECT a, b FROM raw.l${i}`,
+    );
+    const model = modelOf(
+      `CREATE CONCEPT t (id bigint, PRIMARY KEY (id), CONSTRAINT near MULTIREFERENCE t INVERSEOF close); CREATE MAPPING m INTO (t) AS SELECT id FROM raw.t; ${links.join('; ')}`,
+    );
+    let reads = 0;
+    const counted = model.mappings.map(({ columns, ...mapping }) => ({
+      ...mapping,
+      get columns() {
+        reads++;
+        return columns;
+      },
+    }));
+    const graph = compile({ ...model, mappings: counted }, 'm');
+    reads = 0;
+    planSelect({ ...context, graph }, { text: 'SELECT "near[t].id" AS a FROM dsvc.t', offset: 0 });
+    return reads;
+  };
+  expect(readsOf(200)).toBeLessThan(2.5 * readsOf(100));
 });
 
 describe('a budget', () => {

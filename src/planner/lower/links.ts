@@ -30,12 +30,13 @@ export function linkRows(
 ): SelectStmt {
   const { links } = relationship;
   if (links.length === 0) return noLinks(state, near, far, extra);
+  const uniform = { near: near.map((_, i) => isUniform(links, 'near', i)), far: far.map((_, i) => isUniform(links, 'far', i)) };
   return links
     .map((link) =>
       select({
         targetList: [
-          ...endTargets(state, links, link, 'near', near),
-          ...endTargets(state, links, link, 'far', far),
+          ...endTargets(state, uniform, link, 'near', near),
+          ...endTargets(state, uniform, link, 'far', far),
           ...extra.map(([lower, name]) => target(ownColumn(state, relationship, link, lower), name)),
         ],
         ...fromMapping(state, link.mapping),
@@ -64,8 +65,8 @@ export function noLinks(state: PlanState, near: readonly string[], far: readonly
   });
 }
 
-/** The columns of one end of a link. */
-function endTargets(state: PlanState, links: readonly Link[], link: Link, side: Side, properties: readonly string[]): Node[] {
+/** The columns of one end of a link. @param uniform for each column of an end, whether all links have the same type */
+function endTargets(state: PlanState, uniform: Readonly<Record<Side, readonly boolean[]>>, link: Link, side: Side, properties: readonly string[]): Node[] {
   return properties.map((property, i) => {
     const name = at(link[side], property);
     const given = link.mapping.columns.find((c) => c.name.toLowerCase() === name.toLowerCase());
@@ -74,7 +75,7 @@ function endTargets(state: PlanState, links: readonly Link[], link: Link, side: 
     state.facts.noteCast(given, declared);
     const type = given?.type;
     const integers = type === 'int2' || type === 'int4' || type === 'int8';
-    return target(isUniform(links, side, i) && integers && /int/.test(declared) ? col : columnValue(col, declared, given), endName(side, i));
+    return target(uniform[side][i] && integers && /int/.test(declared) ? col : columnValue(col, declared, given), endName(side, i));
   });
 }
 

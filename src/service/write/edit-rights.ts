@@ -3,6 +3,7 @@
  */
 import { can, canAll, type Holder } from '../../auth/grants.ts';
 import type { ModelStatement, Name } from '../../language/statements.ts';
+import { find } from '../../ontology/apply/lists.ts';
 import type { Model, PropertyDef } from '../../ontology/model.ts';
 import { sameName } from '../../ontology/names.ts';
 import { lacks } from '../caller/lookup.ts';
@@ -37,7 +38,7 @@ function objectOf(statement: ModelStatement): { readonly list: List; readonly na
 export function isSeen(statement: ModelStatement, seen: Model): boolean {
   const object = objectOf(statement);
   const list: readonly { readonly name: string }[] | undefined = object && seen[object.list];
-  return list === undefined || list.some((o) => sameName(o.name, object?.name.text ?? ''));
+  return list === undefined || find(list, object?.name.text ?? '') !== undefined;
 }
 
 /**
@@ -59,10 +60,11 @@ export function makesHidden(statement: ModelStatement, seen: Model, whole: Model
 export function listsHidden(statement: ModelStatement, seen: Model, whole: Model): Name | undefined {
   if (statement.kind !== 'create_concept') return undefined;
   const isDescribed = ({ description, tags, expression }: PropertyDef): boolean => description !== null || expression !== null || Object.keys(tags).length > 0;
-  const isHidden = ({ text }: Name): boolean =>
-    whole.properties.some((p) => sameName(p.name, text) && isDescribed(p)) &&
-    !seen.properties.some((p) => sameName(p.name, text)) &&
-    whole.concepts.some((c) => [...c.properties, ...c.multi].some((own) => sameName(own, text)));
+  const isHidden = ({ text }: Name): boolean => {
+    const known = find(whole.properties, text);
+    if (known === undefined || !isDescribed(known) || find(seen.properties, text) !== undefined) return false;
+    return whole.concepts.some((c) => [...c.properties, ...c.multi].some((own) => sameName(own, text)));
+  };
   return statement.elements.flatMap((e) => (e.kind === 'property' || e.kind === 'multivalue' ? [e.name] : [])).find(isHidden);
 }
 
@@ -71,7 +73,7 @@ export function changedPart(statement: ModelStatement, seen: Model): { readonly 
   const object = objectOf(statement);
   if (object === undefined || (object.list !== 'concepts' && object.list !== 'views')) return undefined;
   const list: readonly { readonly name: string }[] = seen[object.list];
-  const found = list.find((o) => sameName(o.name, object.name.text));
+  const found = find(list, object.name.text);
   return found && { kind: object.list === 'concepts' ? 'concept' : 'view', name: found.name };
 }
 

@@ -3,6 +3,7 @@ import type { Caller } from '../../auth/authenticate.ts';
 import { can, canAll, canSee, type Holder } from '../../auth/grants.ts';
 import type { ModelStatement, Name } from '../../language/statements.ts';
 import { keyOf, type Places } from '../../ontology/apply/context.ts';
+import { find } from '../../ontology/apply/lists.ts';
 import { compile } from '../../ontology/compile.ts';
 import type { Concept, Graph } from '../../ontology/graph.ts';
 import { isRaw, type MappingDef, type MeasureDef, type Model, type PropertyDef } from '../../ontology/model.ts';
@@ -33,7 +34,7 @@ const lacksQuery = (ontology: string, concept: string, offset: number | undefine
 export function requireUsable(holder: Holder, statement: ModelStatement, model: Model, made: Made, ontology: string): void {
   if (canAll(holder, 'query', ['ontology', ontology])) return;
   const require = (name: Name): void => {
-    const found = model.concepts.find((c) => sameName(c.name, name.text));
+    const found = find(model.concepts, name.text);
     if (found === undefined || mayQuery(holder, ontology, made, found.name)) return;
     if (sees(holder, ontology, found.name)) throw lacksQuery(ontology, found.name, name.offset);
   };
@@ -75,7 +76,7 @@ const sees = (holder: Holder, ontology: string, concept: string): boolean => can
 
 /** The concepts of a mapping, by its name. */
 function mappedBy(model: Model, name: string): readonly string[] {
-  const mapping = model.mappings.find((m) => sameName(m.name, name));
+  const mapping = find(model.mappings, name);
   return [mapping?.concept, mapping?.link?.forward.concept, mapping?.link?.back.concept].filter((c) => c != null);
 }
 
@@ -226,7 +227,7 @@ export function requireSameJoins(holder: Holder, context: ModelContext, before: 
 export function requireTables(caller: Caller, statement: ModelStatement, model: Model): void {
   if (statement.kind !== 'create_mapping' && statement.kind !== 'create_view') return;
   const list: readonly { readonly name: string; readonly datasource: string | null }[] = statement.kind === 'create_mapping' ? model.mappings : model.views;
-  const datasource = list.find((o) => sameName(o.name, statement.name.text))?.datasource ?? null;
+  const datasource = find(list, statement.name.text)?.datasource ?? null;
   if (datasource === null || can(caller.principal, 'query', ['datasource', datasource])) return;
   const named = statement.datasource;
   if (named !== null) datasourceInStatement(caller, named);
