@@ -12,6 +12,7 @@ import { compile } from '../../src/ontology/compile.ts';
 import { EMPTY_MODEL, type Model } from '../../src/ontology/model.ts';
 import { checkModel, planSelect } from '../../src/planner/index.ts';
 import { systemTables } from '../../src/service/tell/system.ts';
+import { makesHidden } from '../../src/service/write/edit-rights.ts';
 import { HEAVY_SCRIPTS, HEAVY_STATEMENTS } from '../support/heavy.ts';
 import { context } from '../unit/planner/company.ts';
 
@@ -243,6 +244,23 @@ it('a plan reads the columns of the mappings of a relationship in linear time', 
     return reads;
   };
   expect(readsOf(200)).toBeLessThan(2.5 * readsOf(100));
+});
+
+it('statements of editors who see a part of a model do not search all of its concepts each', () => {
+  const whole = modelOf('CREATE CONCEPT hidden (secret string); CREATE PROPERTY unused string');
+  let reads = 0;
+  const concepts = whole.concepts.map(({ properties, ...concept }) => ({
+    ...concept,
+    get properties() {
+      reads++;
+      return properties;
+    },
+  }));
+  const hides = (text: string): boolean => makesHidden(parseStatement({ text, offset: 0 }) as ModelStatement, EMPTY_MODEL, { ...whole, concepts });
+  expect([hides('CREATE OR REPLACE PROPERTY secret string'), hides('CREATE OR REPLACE PROPERTY unused string')]).toEqual([true, false]);
+  const first = reads;
+  for (let i = 0; i < 100; i++) hides('CREATE OR REPLACE PROPERTY unused string');
+  expect(reads).toBe(first);
 });
 
 describe('a budget', () => {

@@ -85,8 +85,9 @@ function Result({ result, args, host }: Props) {
           )}
         </>
       )}
-      {members.rows === undefined && fetched === null && sql !== '' && host?.call != null && (
-        <button type="button" onClick={() => ask('execute_sql', { query: sql })}>
+      {/* only SQL of the service, which reads: the text of the call may be a script that changes something */}
+      {members.rows === undefined && fetched === null && text(members.sql) !== '' && host?.call != null && (
+        <button type="button" onClick={() => ask('execute_sql', { query: text(members.sql) })}>
           {own.showRows}
         </button>
       )}

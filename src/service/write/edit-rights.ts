@@ -2,10 +2,11 @@
  * The rights to change a model (docs/design/rights-and-visibility.md#editing): EDIT on the concept or view that a statement changes, otherwise on the ontology.
  */
 import { can, canAll, type Holder } from '../../auth/grants.ts';
+import { visited } from '../../budget.ts';
 import type { ModelStatement, Name } from '../../language/statements.ts';
 import { find } from '../../ontology/apply/lists.ts';
 import type { Model, PropertyDef } from '../../ontology/model.ts';
-import { sameName } from '../../ontology/names.ts';
+import { fold } from '../../ontology/names.ts';
 import { lacks } from '../caller/lookup.ts';
 
 type List = 'concepts' | 'views' | 'properties' | 'measures' | 'mappings';
@@ -41,6 +42,30 @@ export function isSeen(statement: ModelStatement, seen: Model): boolean {
   return list === undefined || find(list, object?.name.text ?? '') !== undefined;
 }
 
+/** Folded names of what concepts list. */
+interface Listed {
+  readonly properties: ReadonlySet<string>;
+  readonly measures: ReadonlySet<string>;
+}
+
+const listed = new WeakMap<Model['concepts'], Listed>();
+
+/** The names that the concepts of a model list, found once for its list of concepts. */
+function listedBy({ concepts }: Model): Listed {
+  let found = listed.get(concepts);
+  if (found === undefined) {
+    const [properties, measures] = [new Set<string>(), new Set<string>()];
+    for (const c of concepts) {
+      visited(1 + c.properties.length + c.multi.length + c.measures.length);
+      for (const name of [...c.properties, ...c.multi]) properties.add(fold(name));
+      for (const name of c.measures) measures.add(fold(name));
+    }
+    found = { properties, measures };
+    listed.set(concepts, found);
+  }
+  return found;
+}
+
 /**
  * True if a statement creates an object that already exists but is hidden from its writer; OR REPLACE would replace it. A property or measure that no concept
  * has does not count.
@@ -50,7 +75,8 @@ export function makesHidden(statement: ModelStatement, seen: Model, whole: Model
   if (object === undefined || !object.makes || isSeen(statement, seen) || !isSeen(statement, whole)) return false;
   const { list, name } = object;
   if (list !== 'properties' && list !== 'measures') return true;
-  return whole.concepts.some((c) => [...c.properties, ...c.multi, ...c.measures].some((own) => sameName(own, name.text)));
+  const { properties, measures } = listedBy(whole);
+  return properties.has(fold(name.text)) || measures.has(fold(name.text));
 }
 
 /**
@@ -63,7 +89,7 @@ export function listsHidden(statement: ModelStatement, seen: Model, whole: Model
   const isHidden = ({ text }: Name): boolean => {
     const known = find(whole.properties, text);
     if (known === undefined || !isDescribed(known) || find(seen.properties, text) !== undefined) return false;
-    return whole.concepts.some((c) => [...c.properties, ...c.multi].some((own) => sameName(own, text)));
+    return listedBy(whole).properties.has(fold(text));
   };
   return statement.elements.flatMap((e) => (e.kind === 'property' || e.kind === 'multivalue' ? [e.name] : [])).find(isHidden);
 }

@@ -1,6 +1,7 @@
 /** Checks what the writer of a script may use: a definition may read a concept or view only if its writer may query it. */
 import type { Caller } from '../../auth/authenticate.ts';
 import { can, canAll, canSee, type Holder } from '../../auth/grants.ts';
+import { visited } from '../../budget.ts';
 import type { ModelStatement, Name } from '../../language/statements.ts';
 import { keyOf, type Places } from '../../ontology/apply/context.ts';
 import { find } from '../../ontology/apply/lists.ts';
@@ -58,6 +59,7 @@ export function requireUsable(holder: Holder, statement: ModelStatement, model: 
       if (statement.kind === 'drop' ? statement.object !== 'property' : !statement.replace) return;
       for (const c of compile(model, ontology).concepts) {
         const elements = statement.kind === 'create_measure' ? c.measures : [...c.properties, ...c.multi];
+        visited(1 + elements.length);
         if (!elements.some(({ def }) => sameName(def.name, name.text)) || mayQuery(holder, ontology, made, c.name)) continue;
         throw sees(holder, ontology, c.name) ? lacksQuery(ontology, c.name, name.offset) : all(name.offset);
       }
