@@ -25,6 +25,7 @@ export const PAGES: readonly (readonly [page: string, about: string])[] = [
   ['gateway', 'a PostgreSQL that is not on Neon'],
   ['storage', 'what is stored where, and for how long'],
   ['performance', 'measurements and how to repeat them'],
+  ['scale-out', 'tables on Citus, what it refuses, and how to lay them out'],
   ['dependencies', 'the reason for each'],
   ['glossary', 'terms'],
 ];

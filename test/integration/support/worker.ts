@@ -42,7 +42,7 @@ export async function startBuiltWorkers<Name extends string>(
 }
 
 /** Sends a request on a new connection and reads the answer. @throws Error if no head of an answer arrives within `patienceMs` */
-export function ask(base: string, path: string, { method = 'GET', headers = {}, body }: WorkerRequest = {}, patienceMs = 30_000): Promise<WorkerAnswer> {
+export function ask(base: string, path: string, { method = 'GET', headers = {}, body }: WorkerRequest = {}, patienceMs = 120_000): Promise<WorkerAnswer> {
   const { hostname, port } = new URL(base);
   // by default Node sends no length with DELETE and similar methods
   const all = body === undefined ? headers : { ...headers, 'content-length': String(Buffer.byteLength(body)) };
