@@ -59,7 +59,7 @@ const PICTURES: Readonly<Record<string, { readonly place: string; readonly steps
       for (const name of ['borders[country]', 'speaks[language]', 'uses[currency]', 'in_subregion[subregion]', 'has_capital[capital]']) {
         const shown = await page.locator('.entity').count();
         await page.getByRole('button', { name }).click();
-        await page.waitForFunction(`document.querySelectorAll('.entity').length > ${shown}`);
+        await page.locator('.entity').nth(shown).waitFor();
       }
       await page.getByRole('button', { name: 'Spain, country' }).click();
       await page.getByRole('button', { name: 'borders[country] (' }).click();
