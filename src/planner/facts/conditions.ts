@@ -36,6 +36,8 @@ export function simplified<T>(condition: T): T {
   const replace = (n: Node): Node | undefined => {
     // a branch may be computed for some rows only
     if ('CaseExpr' in n || 'CoalesceExpr' in n) return n;
+    // CURRENT_DATE and the like
+    if ('SQLValueFunction' in n) return nullValue();
     if (('A_Expr' in n || 'FuncCall' in n || 'A_ArrayExpr' in n || 'TypeCast' in n) && isConstant(n)) return isTotal(n) ? n : nullValue();
     if ('FuncCall' in n && SAFE_FUNCTIONS.has(lastName(n.FuncCall.funcname))) {
       const [only, ...others] = (n.FuncCall.args ?? []).filter((a) => !isConstant(a));

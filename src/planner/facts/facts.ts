@@ -5,7 +5,7 @@ import type { GuardFacts } from '../guard/index.ts';
 import type { Position } from '../plan/position.ts';
 import type { Node } from '../plan/tree.ts';
 import { castsAlways, collationsConflict, comparisonsMayRaise } from './column-types.ts';
-import { mayFail } from './conditions.ts';
+import { mayFail, simplified } from './conditions.ts';
 import { CONVERSIONS, convertedAs, typesNamed } from './conversions.ts';
 import { givesAlways } from './result.ts';
 import { isTotal } from './total.ts';
@@ -97,7 +97,7 @@ export class Facts {
    */
   noteExpression(tree: unknown, isInner: boolean = this.#position.isInner, isStored: boolean = this.#position.isStored): void {
     if (!this.#isRestricted) return;
-    for (const type of typesNamed(tree)) this.noteType(type);
+    for (const type of typesNamed(this.#isTried ? simplified(tree) : tree)) this.noteType(type);
     const isNoted = (this.#isTrusted || this.mayRaise) && (!isStored || this.mayQuote);
     if (!isNoted && (this.#isTried ? mayFail(tree, isInner) : !isTotal(tree, isInner))) this.noteRaising(isStored);
   }
