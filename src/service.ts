@@ -1,4 +1,4 @@
-/** The public interface of the service: the operations that `http/` and `mcp/` call. `service/` implements them. */
+/** The public interface of the service: the operations that `http/` and `mcp/` call. `service/` implements them; `service/ops/questions.ts` has those of questions in words. */
 
 export type { Turn } from './catalog/history.ts';
 export { callerGone, resultTooLarge } from './engine/errors.ts';
@@ -11,17 +11,17 @@ export { type SeenAgent, visibleAgents } from './service/caller/agents.ts';
 export { findOntology, outlivesRights, unknownName } from './service/caller/lookup.ts';
 export { conversationId, type Named, namedBy, ontologyOf, type Target, targetOf } from './service/caller/target.ts';
 export { asyncRows, jobRequest, ownerOf, pollAsync, runJob, startAsync, startAsyncQuestion } from './service/ops/async.ts';
-export { type ClientQuestion, type ConversationMessage, conversationMessages, reportQuestion } from './service/ops/client-history.ts';
-export { type Conversation, conversationOf } from './service/ops/conversation.ts';
+export type { ClientQuestion, ConversationMessage } from './service/ops/client-history.ts';
+export type { Conversation } from './service/ops/conversation.ts';
 export { FileError } from './service/ops/file-error.ts';
 export type { ModelFiles } from './service/ops/model-files.ts';
 export { clearCache, conceptRows, getConfig, getOntology, type Listed, listAgents, listOntologies, viewRows } from './service/ops/operations.ts';
 export { changesSomething, isReadOnly } from './service/ops/permitted.ts';
-export { type QuestionModel, questionModel, type Subject, type SubjectColumn, type SubjectRelationship } from './service/ops/question-model.ts';
+export type { QuestionModel, Subject, SubjectColumn, SubjectRelationship } from './service/ops/question-model.ts';
 export { type Check, readiness } from './service/ops/ready.ts';
-export { type Sample, sampleRows } from './service/ops/sample.ts';
+export type { Sample } from './service/ops/sample.ts';
 export { type DryRun, dryRun, runScript } from './service/ops/script.ts';
-export { searchValues, type ValueSearch } from './service/ops/search.ts';
+export type { ValueSearch } from './service/ops/search.ts';
 export { MAX_BYTES } from './service/read/read.ts';
 export { RESULT_BYTES, resultSeconds } from './service/read/results.ts';
 export type {
@@ -38,8 +38,8 @@ export type {
   ServiceRequest,
 } from './service/runtime.ts';
 export { Spending } from './service/spending.ts';
-export { type Example, type ExamplesWish, examplesOf, sameQuestionAs } from './service/tell/examples.ts';
-export { type QuestionRecord, recordQuestion, storeQuestion } from './service/tell/history.ts';
+export type { Example, ExamplesWish } from './service/tell/examples.ts';
+export type { QuestionRecord } from './service/tell/history.ts';
 
 /** Plans and applies model files. The module is loaded with the first request that needs it. */
 export const modelFiles = () => import('./service/ops/model-files.ts');

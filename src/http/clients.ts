@@ -1,7 +1,8 @@
 /** What public clients of this field send in addition to SQL: conversations, reports of questions and benchmarks, knowledge bases (docs/python.md). */
 import { badRequest, notFound } from '../errors.ts';
 import { searchKnowledge } from '../llm/knowledge-bases.ts';
-import { conversationMessages, reportQuestion, type ServiceRequest } from '../service.ts';
+import { conversationMessages, reportQuestion } from '../service/ops/questions.ts';
+import type { ServiceRequest } from '../service.ts';
 import { json, success } from './answers.ts';
 import { readText, requireJson } from './body.ts';
 import type { AppContext } from './context.ts';

@@ -1,6 +1,7 @@
 /** The model of an ontology as one text for an agent that writes SQL itself: the schema text, with short lists of values, and verified examples. */
 import { notFound } from '../errors.ts';
-import { type Example, examplesOf, questionModel, type ServiceRequest, unknownName } from '../service.ts';
+import { examplesOf, questionModel } from '../service/ops/questions.ts';
+import { type Example, type ServiceRequest, unknownName } from '../service.ts';
 import { cut, line } from './fence.ts';
 import { mapOfModel } from './knowledge.ts';
 import { subjectKey } from './rank-index.ts';

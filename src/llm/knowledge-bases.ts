@@ -1,5 +1,7 @@
 /** Verified examples as the knowledge bases that public clients search: one knowledge base for each ontology, by its name. */
-import { examplesOf, findOntology, type ServiceRequest } from '../service.ts';
+
+import { examplesOf } from '../service/ops/questions.ts';
+import { findOntology, type ServiceRequest } from '../service.ts';
 import { likeness } from './similar.ts';
 
 /** A search in knowledge bases, as clients send it. */

@@ -1,5 +1,7 @@
 /** Looks names of a question up in the datasource if no sample has them: samples are only the first rows of a large table. */
-import { type QuestionModel, type ServiceRequest, type Subject, searchValues } from '../service.ts';
+
+import { searchValues } from '../service/ops/questions.ts';
+import type { QuestionModel, ServiceRequest, Subject } from '../service.ts';
 import type { Linked, Sampled } from './value-links.ts';
 import { sampledColumns } from './values.ts';
 import { plain, words } from './words.ts';

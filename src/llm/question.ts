@@ -3,18 +3,8 @@
  * the caller may read, and its statement runs only if the planner accepts it for the caller.
  */
 import { SvcError } from '../errors.ts';
-import {
-  type Answer,
-  type Example,
-  examplesOf,
-  type NamedRelation,
-  type QuestionModel,
-  type ServiceRequest,
-  type Subject,
-  sameName,
-  sameQuestionAs,
-  type Turn,
-} from '../service.ts';
+import { examplesOf, sameQuestionAs } from '../service/ops/questions.ts';
+import { type Answer, type Example, type NamedRelation, type QuestionModel, type ServiceRequest, type Subject, sameName, type Turn } from '../service.ts';
 import { relationsOf } from './comparisons.ts';
 import { failure } from './failed.ts';
 import { type Attempt, type Generated, generate, type Try } from './generate.ts';

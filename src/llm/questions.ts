@@ -3,7 +3,8 @@
  * the caller may read, and its statement runs only if the planner accepts it for the caller.
  */
 import { badRequest, SvcError } from '../errors.ts';
-import { type Conversation, callerGone, conversationOf, questionModel, recordQuestion, storeQuestion } from '../service.ts';
+import { conversationOf, questionModel, recordQuestion, storeQuestion } from '../service/ops/questions.ts';
+import { type Conversation, callerGone } from '../service.ts';
 import { answerFrom } from './answer.ts';
 import { failure } from './failed.ts';
 import { outOfTime } from './failures.ts';

@@ -1,5 +1,5 @@
 /** Orders verified examples by their similarity to a question. Pure. */
-import { sameQuestionAs } from '../service.ts';
+import { sameQuestionAs } from '../service/ops/questions.ts';
 import { stems } from './words.ts';
 
 /** The minimum similarity to the question: shared words divided by all words of both. */

@@ -3,7 +3,8 @@
  * that a question names (literal linking).
  */
 import { cacheOf } from '../cache.ts';
-import { outlivesRights, type QuestionModel, type ServiceRequest, type Subject, type SubjectColumn, sampleRows } from '../service.ts';
+import { sampleRows } from '../service/ops/questions.ts';
+import { outlivesRights, type QuestionModel, type ServiceRequest, type Subject, type SubjectColumn } from '../service.ts';
 import { subjectKey } from './rank-index.ts';
 import { plain, type Word, words } from './words.ts';
 

@@ -7,7 +7,7 @@ import { worldModel } from '../../examples/world/graph.ts';
 import { loadWorldTables } from '../../examples/world/load.ts';
 import { rank } from '../../src/llm/rank.ts';
 import { samplesWithin } from '../../src/llm/values.ts';
-import { questionModel } from '../../src/service.ts';
+import { questionModel } from '../../src/service/ops/questions.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 const setOf = (name: string) => readSet(new URL(`../../examples/${name}/questions.json`, import.meta.url).pathname);

@@ -1,7 +1,8 @@
 /** Verified examples: the checks of the statements, the rights that they need, validity after changes of the model, and visibility. With another product's name. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CATALOG_OWNER } from '../../dev/roles.ts';
-import { examplesOf, runScript, type Script } from '../../src/service.ts';
+import { examplesOf } from '../../src/service/ops/questions.ts';
+import { runScript, type Script } from '../../src/service.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 const MODEL = `CREATE ONTOLOGY zoo;

@@ -5,7 +5,8 @@ import { keyValues } from '../../src/catalog/kv.ts';
 import { readConfig } from '../../src/config.ts';
 import { identify } from '../../src/llm/identify.ts';
 import { matches, NO_SAMPLES, type Samples, samplesWithin, sampleValues } from '../../src/llm/values.ts';
-import { type QuestionModel, questionModel, runScript, type ServiceRequest, type Subject } from '../../src/service.ts';
+import { questionModel } from '../../src/service/ops/questions.ts';
+import { type QuestionModel, runScript, type ServiceRequest, type Subject } from '../../src/service.ts';
 import { memoryNamespace } from '../support/memory-namespace.ts';
 import { startService, type TestService } from '../support/service.ts';
 

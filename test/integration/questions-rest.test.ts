@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { queryData } from '../../src/mcp/tools/query-data.ts';
-import { conversationOf } from '../../src/service.ts';
+import { conversationOf } from '../../src/service/ops/questions.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { callTool, SimulatedModel } from '../support/tools.ts';
 

@@ -54,7 +54,7 @@ describe('the first request', () => {
   it('waits for a bounded script, which contains the planner and the grammar', () => {
     expect([...sources].some((path) => path.includes('src/planner/'))).toBe(true);
     expect([...first].some((name) => name.endsWith('.wasm'))).toBe(true);
-    expect(kB((name) => first.has(name))).toBeLessThan(603);
+    expect(kB((name) => first.has(name))).toBeLessThan(600);
   });
 });
 
@@ -70,6 +70,6 @@ describe('the script', () => {
   });
 
   it('has a bounded size', () => {
-    expect(kB(() => true)).toBeLessThan(1124);
+    expect(kB(() => true)).toBeLessThan(1125);
   });
 });

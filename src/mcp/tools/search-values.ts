@@ -1,7 +1,7 @@
 /** search_values: finds the values of a property that contain a text. */
 import { z } from 'zod';
 import { budgetOf, cutRows } from '../../nesting/cut.ts';
-import { searchValues as search } from '../../service.ts';
+import { searchValues as search } from '../../service/ops/questions.ts';
 import { maxResults, maxRows, ontologyArgument, ontologyFor, requestOf, tool, truncatedOutput } from './tool.ts';
 
 const DEFAULT_VALUES = 100;

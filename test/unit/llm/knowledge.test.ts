@@ -8,12 +8,12 @@ import { modelOf, subject } from './subjects.ts';
 // Files in one process share their modules; those of earlier files import the real service.
 vi.hoisted(() => vi.resetModules());
 const rows = vi.hoisted(() => ({ of: {} as Record<string, readonly string[]> }));
-vi.mock('../../../src/service.ts', async (original) => ({
-  ...(await original<typeof import('../../../src/service.ts')>()),
+vi.mock('../../../src/service/ops/questions.ts', async (original) => ({
+  ...(await original<typeof import('../../../src/service/ops/questions.ts')>()),
   sampleRows: async (_request: unknown, { relation, columns }: Sample) => (rows.of[relation] ?? []).map((value) => columns.map(() => value)),
 }));
 afterAll(() => {
-  vi.doUnmock('../../../src/service.ts');
+  vi.doUnmock('../../../src/service/ops/questions.ts');
   vi.resetModules();
 });
 

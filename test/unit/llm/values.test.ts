@@ -10,12 +10,12 @@ type Rows = readonly (readonly (string | null)[])[];
 // Files in one process share their modules; those of earlier files import the real service.
 vi.hoisted(() => vi.resetModules());
 const datasource = vi.hoisted(() => ({ read: async (_request: unknown, _sample: unknown): Promise<unknown> => [] }));
-vi.mock('../../../src/service.ts', async (original) => ({
-  ...(await original<typeof import('../../../src/service.ts')>()),
+vi.mock('../../../src/service/ops/questions.ts', async (original) => ({
+  ...(await original<typeof import('../../../src/service/ops/questions.ts')>()),
   sampleRows: (request: unknown, sample: unknown) => datasource.read(request, sample),
 }));
 afterAll(() => {
-  vi.doUnmock('../../../src/service.ts');
+  vi.doUnmock('../../../src/service/ops/questions.ts');
   vi.resetModules();
 });
 

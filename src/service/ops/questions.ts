@@ -1,0 +1,9 @@
+/** The operations that questions in words and programs with their own language model need. They are loaded with the code that calls them, not with every query. */
+
+export { examplesOf, sameQuestionAs } from '../tell/examples.ts';
+export { recordQuestion, storeQuestion } from '../tell/history.ts';
+export { conversationMessages, reportQuestion } from './client-history.ts';
+export { conversationOf } from './conversation.ts';
+export { questionModel } from './question-model.ts';
+export { sampleRows } from './sample.ts';
+export { searchValues } from './search.ts';
