@@ -50,7 +50,7 @@ export function summariesOf(statements: Iterable<Statement>): string {
   let text = '';
   for (const statement of statements) {
     text += `${text === '' ? '' : '; '}${summaryOf(statement)}`;
-    if (text.length > MOST) return `${text.slice(0, MOST - 1)}\u2026`;
+    if (text.length > MOST) return `${text.slice(0, MOST - 1).toWellFormed()}\u2026`;
   }
   return text;
 }

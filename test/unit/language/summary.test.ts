@@ -30,4 +30,12 @@ describe('the summary of a statement', () => {
     expect(text.length).toBe(2000);
     expect(text.endsWith('\u2026')).toBe(true);
   });
+
+  it('does not end in half of a character', () => {
+    // the cut falls into a pair of surrogates in one of two lengths
+    for (const first of ['c', 'cc']) {
+      const text = summary([first, ...Array.from({ length: 100 }, () => '\u{20000}'.repeat(40))].map((name) => `DROP CONCEPT ${name}`).join(';'));
+      expect([text.isWellFormed(), text.length]).toEqual([true, 2000]);
+    }
+  });
 });
