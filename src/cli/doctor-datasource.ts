@@ -2,10 +2,11 @@
 import { send } from '../engine/client.ts';
 import type { Datasource } from '../engine/datasource.ts';
 import { operatorText } from '../engine/operator.ts';
-import { fits, fromProbe, PROBE, type RoleSettings } from '../engine/settings.ts';
+import { DEFAULT_SETTINGS, fits, fromProbe, PROBE, type RoleSettings } from '../engine/settings.ts';
 import type { SqlText } from '../engine/statement.ts';
 import { SvcError } from '../errors.ts';
 import { identifier } from '../planner/print/lexical.ts';
+import { nodeLines } from './doctor-nodes.ts';
 import { type Diagnosis, type Line, RIGHTS, type Rights, roleLines } from './doctor-role.ts';
 
 const TIMEOUT_MS = 15_000;
@@ -26,6 +27,7 @@ export async function examine(datasource: Datasource, about: string, statementTi
     return [
       versionLine(settings, line),
       ...settingLines(role.role, fromProbe(probed), statementTimeoutMs, line),
+      ...nodeLines(role, DEFAULT_SETTINGS, line),
       ...roleLines(role, settings, line),
       await exactLine(datasource, line),
       costLine(settings, line),

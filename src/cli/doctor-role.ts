@@ -34,6 +34,8 @@ const POWERFUL = `(x.rolname ~ '^pg_' OR x.rolsuper OR x.rolcreaterole OR x.rolc
 export const RIGHTS = `WITH me AS (SELECT * FROM pg_catalog.pg_roles WHERE rolname = current_user)
 SELECT json_build_object(
   'role', current_user,
+  'own', (SELECT coalesce(to_json(rolconfig), '[]') FROM me),
+  'isDistributed', EXISTS (SELECT FROM pg_catalog.pg_extension WHERE extname = 'citus'),
   'database', current_database(),
   'superuser', (SELECT rolsuper FROM me),
   'attributes', (SELECT array_remove(ARRAY[CASE WHEN rolcreaterole THEN 'CREATEROLE' END, CASE WHEN rolcreatedb THEN 'CREATEDB' END,
@@ -61,6 +63,10 @@ SELECT json_build_object(
 /** The result of RIGHTS. */
 export interface Rights {
   readonly role: string;
+  /** The settings of ALTER ROLE, each `name=value`. */
+  readonly own: readonly string[];
+  /** True if the database is the coordinator of a Citus cluster. */
+  readonly isDistributed: boolean;
   readonly database: string;
   readonly superuser: boolean;
   readonly attributes: readonly string[];

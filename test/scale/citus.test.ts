@@ -10,6 +10,7 @@ import { intoPglite, intoPostgres, loadTpch } from '../../bench/tpch/load.ts';
 import { QUERIES, texts } from '../../bench/tpch/queries/index.ts';
 import { graphOf } from '../../examples/world/graph.ts';
 import { loadWorldTables } from '../../examples/world/load.ts';
+import { RIGHTS } from '../../src/cli/doctor-role.ts';
 import { loadNodeParser } from '../../src/cli/node-parser.ts';
 import { SvcError } from '../../src/errors.ts';
 import { planSelect } from '../../src/planner/index.ts';
@@ -107,6 +108,31 @@ beforeAll(async () => {
 afterAll(async () => {
   await client.end();
   await db.close();
+});
+
+it('kg doctor recognises Citus, and workers get the settings of ALTER ROLE', async () => {
+  await exec('CREATE TABLE IF NOT EXISTS moments (id integer PRIMARY KEY, at timestamptz)');
+  await exec("SELECT create_distributed_table('moments', 'id') WHERE NOT EXISTS (SELECT FROM citus_tables WHERE table_name = 'moments'::regclass)");
+  await exec("INSERT INTO moments VALUES (1, '2026-01-01 00:00Z') ON CONFLICT DO NOTHING");
+  await exec('DROP ROLE IF EXISTS moments_reader');
+  await exec('CREATE ROLE moments_reader LOGIN');
+  await exec("ALTER ROLE moments_reader SET TimeZone = 'Asia/Tokyo'");
+  await exec('GRANT SELECT ON moments TO moments_reader');
+  const url = new URL(inject('citusUrl'));
+  url.username = 'moments_reader';
+  const reader = new pg.Client({ connectionString: url.href });
+  await reader.connect();
+  try {
+    const [[rights] = []] = (await reader.query<string[]>({ text: RIGHTS, rowMode: 'array' })).rows;
+    expect(JSON.parse(rights as string)).toMatchObject({ isDistributed: true, own: ['TimeZone=Asia/Tokyo'] });
+    await reader.query("SET TimeZone = 'UTC'");
+    // what the service sets for its session does not reach the workers
+    expect((await reader.query('SELECT to_json(at)::text AS at FROM moments')).rows).toEqual([{ at: '"2026-01-01T09:00:00+09:00"' }]);
+  } finally {
+    await reader.end();
+    await exec('DROP TABLE moments');
+    await exec('DROP ROLE moments_reader');
+  }
 });
 
 describe('on Citus, the queries of docs/language.md', () => {
