@@ -8,11 +8,12 @@ import type { MappingDef } from '../ontology/model.ts';
 import { fold, sameName } from '../ontology/names.ts';
 import { modelOfScripts } from './exchange/script-model.ts';
 import { Failure, printable } from './failure.ts';
-import { comment, type Selection, selectedTables, statementsOf } from './introspect.ts';
+import { type Selection, selectedTables } from './introspect.ts';
 import { edited, ignoredIn, Script } from './introspect-edit.ts';
 import { type Reading, readingOf } from './introspect-mapping.ts';
 import { type Addition, type KnownModel, type KnownTable, startingModel } from './introspect-model.ts';
 import type { DbTable } from './introspect-read.ts';
+import { comment, statementsOf } from './introspect-script.ts';
 import { loadNodeParser } from './node-parser.ts';
 import { readScript } from './script-file.ts';
 

@@ -638,23 +638,24 @@ describe('the console', () => {
     expect(await page.locator('.connect').textContent()).toContain(`claude mcp add --transport http svc '${base}/svc/api/mcp?ontology=shop'`);
   });
 
-  it('creates an ontology from tables: the command, its file, the plan and the model', async () => {
+  it('creates an ontology from tables: the choice, the guess, the plan and the rows', async () => {
     const page = await console.admin('model');
     await page.getByRole('link', { name: 'Ontologies' }).click();
     await page.getByLabel('Name').fill('own "one"');
     await page.getByText('CREATE ONTOLOGY "own ""one"""').waitFor();
     await page.getByRole('button', { name: 'Create an ontology' }).click();
     await page.getByRole('button', { name: 'From your tables' }).click();
-    await page.getByLabel('Schema').fill('shop');
-    await page.getByText("npm run --silent kg -- introspect 'main' --schema 'shop' > model.sql").waitFor();
-    const script =
-      'CREATE CONCEPT area (code string, name string, PRIMARY KEY (code)); CREATE MAPPING m_area INTO area AS SELECT code, name FROM shop.regions;';
-    await page.locator('.steps input[type=file]').setInputFiles({ name: 'model.sql', mimeType: 'text/plain', buffer: Buffer.from(script) });
+    await page.getByText('SHOW DATASOURCE "main"').waitFor();
+    await page.getByRole('button', { name: 'Read the tables' }).click();
+    await page.getByLabel('Schema').selectOption('shop');
+    for (const table of ['orders', 'wages', 'customers']) await page.getByRole('checkbox', { name: new RegExp(`^${table} `) }).uncheck();
+    await page.getByText(/FROM shop.towns/).waitFor();
+    await page.getByRole('button', { name: 'Open it in the editor' }).click();
     await page.getByRole('button', { name: 'Plan', exact: true }).click();
     await page.getByRole('button', { name: /^Apply \d+ changes$/ }).click();
     await page.getByText('Applied as version').waitFor();
     await page.getByRole('link', { name: 'Query' }).click();
-    await run(page, 'SELECT name FROM svc.area ORDER BY name');
+    await run(page, 'SELECT name FROM svc.region ORDER BY name');
     await page.locator('.grid .line').first().waitFor();
     expect(await cells(page)).toEqual([['North'], ['South']]);
     const headers = { 'x-api-key': token, 'content-type': 'application/json' };
@@ -691,7 +692,8 @@ describe('the console', () => {
     const found: Record<string, readonly string[]> = { data: await serious(page) };
     await page.goto(`${base}/svc/console/#/shop/edit`);
     await page.getByRole('button', { name: 'From your tables' }).click();
-    await page.getByLabel('Schema').waitFor();
+    await page.getByRole('button', { name: 'Read the tables' }).click();
+    await page.getByRole('button', { name: 'Open it in the editor' }).waitFor();
     found.tables = await serious(page);
     await page.goto(`${base}/svc/console/#/shop/access`);
     await page.getByText('Create a user', { exact: true }).first().waitFor();

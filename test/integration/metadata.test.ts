@@ -70,6 +70,23 @@ describe('SHOW', () => {
     ]);
   });
 
+  it('of a datasource lists its tables with their keys, with QUERY on it', async () => {
+    const tables = (await s.rows('SHOW DATASOURCE `MAIN`')).filter((t) => t.schema === 'acme');
+    expect(tables.map(({ definition, ...rest }) => ({ ...rest, key: JSON.parse(definition).primaryKey }))).toEqual([
+      { schema: 'acme', table: 't_animal', is_view: false, comment: null, key: ['no'] },
+      { schema: 'acme', table: 't_keeper', is_view: false, comment: null, key: ['id'] },
+    ]);
+    expect(await s.fault('SHOW DATASOURCE main', '', reader)).toBe('400 unknown_datasource');
+    await s.rows('GRANT ACCESS ON datasource.main TO USER reader');
+    expect(await s.fault('SHOW DATASOURCE main', '', reader)).toBe('403 forbidden');
+    await s.rows('REVOKE ACCESS ON datasource.main FROM USER reader; GRANT QUERY ON datasource.main TO USER reader');
+    expect((await s.rows('SHOW DATASOURCE main', '', reader)).length).toBeGreaterThan(1);
+    await s.rows('REVOKE QUERY ON datasource.main FROM USER reader');
+    expect(await s.fault('SHOW DATASOURCE')).toBe('400 syntax_error');
+    expect(await s.fault('SHOW DATASOURCE main main')).toBe('400 syntax_error');
+    expect(await s.fault('SHOW DATASOURCE nowhere')).toBe('400 unknown_datasource');
+  });
+
   it('of tokens shows the label that a token was given', async () => {
     const [made] = await s.rows("CREATE TOKEN FOR reader LABEL 'a script' EXPIRES '2900-01-01'");
     expect((await s.rows('SHOW TOKEN FOR reader')).filter((t) => t.label !== null)).toEqual([

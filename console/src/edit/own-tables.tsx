@@ -1,35 +1,49 @@
-/** A guided start with the tables of a datasource: the command that reads them, and the way of its file into the editor. */
-import { useEffect, useRef, useState } from 'preact/hooks';
-import { Choice, Field, StatementForm } from '../access/statement-form.tsx';
+/** A guided start with the tables of a datasource: choose a schema and tables, and look at the model that they suggest. */
+import { useEffect, useState } from 'preact/hooks';
+import { startingScript } from '../../../src/cli/introspect-script.ts';
+import type { DbTable } from '../../../src/engine/tables.ts';
+import { Choice, StatementForm } from '../access/statement-form.tsx';
 import { addDatasource } from '../access/statements.ts';
-import { type Failure, failureOf, query } from '../api/http.ts';
-import { shellWord } from '../connect/snippets.ts';
+import { type Failure, failureOf, identifier, query } from '../api/http.ts';
 import { reloadModel } from '../model/current.ts';
 import type { Model } from '../model/model.ts';
-import { Code, Copy, FailureBox } from '../parts/basics.tsx';
+import { Code, FailureBox, Line } from '../parts/basics.tsx';
 import { texts } from '../texts.ts';
 
-export function OwnTables({ model: m, open }: { readonly model: Model; open(name: string, script: string): void }) {
+interface Props {
+  readonly model: Model;
+  /** Opens a script in the editor. */
+  open(name: string, script: string): void;
+}
+
+export default function OwnTables({ model: m, open }: Props) {
   const attached = m.detail.datasources.map((d) => d.name);
   const [datasources, setDatasources] = useState<readonly string[]>(attached);
   const [datasource, setDatasource] = useState(attached[0] ?? '');
-  const [schema, setSchema] = useState('');
+  const [tables, setTables] = useState<readonly DbTable[] | null>(null);
   const [failure, setFailure] = useState<Failure | null>(null);
-  const file = useRef<HTMLInputElement>(null);
-  useEffect(() => {
-    query<{ name: string }>(null, 'SHOW DATASOURCES').then(
-      (rows) => {
-        setDatasources(rows.map((r) => r.name));
-        setDatasource((before) => before || (rows[0]?.name ?? ''));
-      },
-      (error: unknown) => setFailure(failureOf(error)),
-    );
-  }, []);
-  const load = async (): Promise<void> => {
-    const [chosen] = file.current?.files ?? [];
-    if (chosen !== undefined) open(chosen.name, await chosen.text());
+  const [busy, setBusy] = useState(false);
+  const attempt = async (work: () => Promise<void>): Promise<void> => {
+    setFailure(null);
+    setBusy(true);
+    try {
+      await work();
+    } catch (error) {
+      setFailure(failureOf(error));
+    } finally {
+      setBusy(false);
+    }
   };
-  const command = `npm run --silent kg -- introspect ${shellWord(datasource)}${schema.trim() === '' ? '' : ` --schema ${shellWord(schema.trim())}`} > model.sql`;
+  useEffect(() => {
+    void attempt(async () => {
+      const names = (await query<{ name: string }>(null, 'SHOW DATASOURCES')).map((r) => r.name);
+      setDatasources(names);
+      setDatasource((before) => before || (names[0] ?? ''));
+    });
+  }, []);
+  const statement = `SHOW DATASOURCE ${identifier(datasource)}`;
+  const read = (): Promise<void> =>
+    attempt(async () => setTables((await query<{ definition: string }>(null, statement)).map((t) => JSON.parse(t.definition) as DbTable)));
   return (
     <div class="start">
       <h2>{texts.tables.title}</h2>
@@ -38,11 +52,22 @@ export function OwnTables({ model: m, open }: { readonly model: Model; open(name
         <li>
           <p>{texts.tables.read}</p>
           <div class="fields">
-            <Choice label={texts.tables.datasource} value={datasource} options={datasources} set={setDatasource} />
-            <Field label={texts.tables.schema} value={schema} set={setSchema} />
+            <Choice
+              label={texts.tables.datasource}
+              value={datasource}
+              options={datasources}
+              set={(name) => {
+                setDatasource(name);
+                setTables(null);
+              }}
+            />
           </div>
-          <Code text={command} />
-          <Copy text={command} />
+          <p class="actions">
+            <button type="button" class={tables === null ? 'primary' : ''} disabled={busy || datasource === ''} onClick={() => void read()}>
+              {texts.tables.readButton}
+            </button>{' '}
+            <Line text={statement} />
+          </p>
           {datasource !== '' && !attached.includes(datasource) && (
             <>
               <p>{texts.tables.attach}</p>
@@ -57,17 +82,55 @@ export function OwnTables({ model: m, open }: { readonly model: Model; open(name
             </>
           )}
         </li>
-        <li>
-          <p>{texts.tables.look}</p>
-          <button type="button" onClick={() => file.current?.click()}>
-            {texts.tables.load}
-          </button>
-          <input ref={file} type="file" accept=".sql,text/plain" hidden onChange={() => void load()} />
-        </li>
-        <li>
-          <p>{texts.tables.apply}</p>
-        </li>
+        {tables !== null && <Guess key={datasource} tables={tables} datasource={datasource} open={open} />}
       </ol>
     </div>
   );
 }
+
+/** The choice of tables, and the script that they suggest. */
+function Guess({ tables, datasource, open }: Pick<Props, 'open'> & { readonly tables: readonly DbTable[]; readonly datasource: string }) {
+  const schemas = [...new Set(tables.map((t) => t.schema))];
+  const [schema, setSchema] = useState(schemas[0] ?? '');
+  const [left, setLeft] = useState<ReadonlySet<string>>(new Set(tables.filter((t) => t.isView).map(nameOf)));
+  const inSchema = tables.filter((t) => t.schema === schema);
+  const chosen = inSchema.filter((t) => !left.has(nameOf(t)));
+  const script = chosen.length === 0 ? '' : startingScript(chosen, datasource).replace(/^--.*\n--.*\n/, '');
+  const toggle = (t: DbTable): void => {
+    const next = new Set(left);
+    if (!next.delete(nameOf(t))) next.add(nameOf(t));
+    setLeft(next);
+  };
+  if (tables.length === 0) return <li>{texts.tables.none}</li>;
+  return (
+    <>
+      <li>
+        <p>{texts.tables.choose}</p>
+        <div class="fields">
+          <Choice label={texts.tables.schema} value={schema} options={schemas} set={setSchema} />
+        </div>
+        <fieldset aria-label={texts.tables.choose}>
+          {inSchema.map((t) => (
+            <label key={nameOf(t)}>
+              <input type="checkbox" checked={!left.has(nameOf(t))} onChange={() => toggle(t)} /> {t.name}{' '}
+              <span class="muted">{t.comment ?? texts.tables.columns(t.columns.length)}</span>
+            </label>
+          ))}
+        </fieldset>
+      </li>
+      {script !== '' && (
+        <li>
+          <p>{texts.tables.look}</p>
+          <Code text={script} />
+          <p class="actions">
+            <button type="button" class="primary" onClick={() => open(schema, script)}>
+              {texts.tables.open}
+            </button>
+          </p>
+        </li>
+      )}
+    </>
+  );
+}
+
+const nameOf = (t: DbTable): string => `${t.schema}.${t.name}`;

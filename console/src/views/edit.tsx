@@ -2,14 +2,16 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { change, type Failure, failureOf, product } from '../api/http.ts';
 import { DiffView } from '../edit/diff-view.tsx';
-import { OwnTables } from '../edit/own-tables.tsx';
 import { apply, applyAsCurl, dropStatement, type Plan, plan, scriptOf } from '../edit/requests.ts';
 import { Versions } from '../edit/versions.tsx';
 import { model, reloadModel } from '../model/current.ts';
 import type { Model } from '../model/model.ts';
 import { Code, Copy, FailureBox, Line, Loading } from '../parts/basics.tsx';
+import { later } from '../parts/later.tsx';
 import { createEditor, type Editor, offsetOf } from '../query/editor.ts';
 import { texts } from '../texts.ts';
+
+const OwnTables = later(() => import('../edit/own-tables.tsx'));
 
 export default function EditPage() {
   return model.value === null ? null : <Page model={model.value} />;

@@ -63,6 +63,13 @@ const OTHERS: Readonly<Record<string, Shown>> = {
   },
   TABLES: tables,
   TOKEN: tokens,
+  DATASOURCE: async (show) => {
+    const [name] = show.rest;
+    if (name === undefined)
+      throw badRequest('syntax_error', 'expected the name of a datasource after SHOW DATASOURCE', { offset: show.statement.source.offset });
+    end(show, 1);
+    return (await import('./datasource-tables.ts')).datasourceTables(show.session, name);
+  },
   CREATE: async ({ session, statement, rest, graph }) => (await import('./show-create.ts')).showCreate(session, statement, rest, graph),
 };
 
