@@ -53,13 +53,14 @@ export async function buildConsole(): Promise<string> {
     logLevel: 'warning',
   });
   const outputs = Object.entries(metafile.outputs).map(([file, output]) => ({ name: file.slice(file.lastIndexOf('/') + 1), output }));
-  const entry = (end: string): { readonly name: string; readonly imports: readonly string[] } => {
-    const found = outputs.find(({ name, output }) => output.entryPoint?.startsWith('console/') && !output.entryPoint.includes('/views/') && name.endsWith(end));
-    if (found === undefined) throw new Error(`the console has no entry ${end}`);
+  // files that are loaded later have an entry point, too
+  const entry = (source: string): { readonly name: string; readonly imports: readonly string[] } => {
+    const found = outputs.find(({ output }) => output.entryPoint === source);
+    if (found === undefined) throw new Error(`the console has no entry ${source}`);
     const imports = found.output.imports.filter((i) => i.kind === 'import-statement').map((i) => i.path.slice(i.path.lastIndexOf('/') + 1));
     return { name: found.name, imports };
   };
-  const [script, style] = [entry('.js'), entry('.css')];
+  const [script, style] = [entry('console/src/main.tsx'), entry('console/src/style/index.css')];
   const html = readFileSync(join(SOURCE, 'index.html'), 'utf8')
     .replace('{{styles}}', `<link rel="stylesheet" href="assets/${style.name}">`)
     .replace(
