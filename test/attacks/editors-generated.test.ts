@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { loadNodeParser } from '../../src/cli/node-parser.ts';
 import { SvcError } from '../../src/errors.ts';
 import type { SqlParser } from '../../src/language/parser.ts';
-import type { Graph } from '../../src/ontology/graph.ts';
+import type { Model } from '../../src/ontology/model.ts';
 import { Joins } from '../../src/planner/enforcement/joined.ts';
 import type { Rng } from '../integration/differential/rng.ts';
 import { generated, patience, SEED } from '../support/generated.ts';
@@ -31,7 +31,7 @@ const off = vi.hoisted(() => ({ enforced: false, usable: false }));
 // the types of columns come from a datasource, which this test does not have
 vi.mock(
   import('../../src/service/write/describe.ts'),
-  () => ({ described: async (_runtime: unknown, _caller: unknown, graph: Graph) => graph.model }) as never,
+  () => ({ questionsAbout: () => [], described: async (_runtime: unknown, model: Model) => model }) as never,
 );
 vi.mock(import('../../src/planner/enforcement/enforced.ts'), async (original) => {
   const actual = await original();
