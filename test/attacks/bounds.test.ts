@@ -171,6 +171,28 @@ it('the plans by which datasources are asked about new views count', async () =>
   expect((await s.query(views(12), 'shop')).status).toBe(200);
 });
 
+it('descriptions of concepts share one budget', async () => {
+  await s.rows('CREATE ONTOLOGY grid');
+  const concept = (i: number): string => `CREATE CONCEPT c${i} (id bigint, x bigint, CONSTRAINT r${i} FOREIGN KEY (x) REFERENCES hub (id) INVERSEOF i${i})`;
+  const concepts = Array.from({ length: 400 }, (_, i) => concept(i)).join('; ');
+  await s.rows(`CREATE CONCEPT hub (id bigint, PRIMARY KEY (id)); ${concepts}`, 'grid');
+  const lines = await s.rows('DESCRIBE CONCEPT hub', 'grid');
+  expect(lines).toHaveLength(4 + 400 * 5);
+  expect((await s.query(many(60, 'DESCRIBE CONCEPT hub'), 'grid')).status).toBe(200);
+  const { status, json } = await s.query(many(100, 'DESCRIBE CONCEPT hub'), 'grid');
+  expect([status, json.code, json.data]).toEqual([400, 'too_complex', 'all that the request asks about the ontology becomes too large']);
+});
+
+it('descriptions of concepts count the relationships that all targets inherit', async () => {
+  await s.rows('CREATE ONTOLOGY inherited');
+  const concept = (i: number): string => `CREATE CONCEPT c${i} (id bigint, x bigint, CONSTRAINT r${i} FOREIGN KEY (x) REFERENCES thing (id) INVERSEOF i${i})`;
+  const concepts = (from: number, to: number): string => Array.from({ length: to - from }, (_, i) => concept(from + i)).join('; ');
+  await s.rows(concepts(0, 800), 'inherited');
+  expect((await s.query('DESCRIBE CONCEPT c1', 'inherited')).status).toBe(200);
+  await s.rows(concepts(800, 2200), 'inherited');
+  expect(await s.fault('DESCRIBE CONCEPT c1', 'inherited')).toBe('400 too_complex');
+});
+
 describe('users', () => {
   it.each([
     [`CREATE USER long OPTIONS (first_name = '${'x'.repeat(201)}')`],

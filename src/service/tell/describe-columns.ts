@@ -2,6 +2,7 @@
  * The columns of a concept or view for DESC and DESCRIBE CONCEPT (docs/design/statements-and-versions.md#show-desc-and-describe-concept), from the graph that the
  * caller sees. Pure.
  */
+import { made, visited } from '../../budget.ts';
 import { badRequest } from '../../errors.ts';
 import type { Concept, Graph, Property, Relationship } from '../../ontology/graph.ts';
 import type { ViewDef } from '../../ontology/model.ts';
@@ -20,6 +21,12 @@ export type ConceptSchema = 'svc' | 'esvc' | 'dsvc';
 
 /** The maximum number of lines. */
 export const MAX_LINES = 50_000;
+/** The cost of a line in tree nodes: its object, its name and its JSON. */
+const NODES_OF_A_LINE = 4;
+/** This number of characters of a name costs as much as a node. */
+const CHARACTERS_OF_A_NODE = 100;
+/** A concept keeps the list of its relationships. This number of them costs as much as a node. */
+const RELATIONSHIPS_OF_A_NODE = 8;
 
 const ENTITY = ['entity_id', 'entity_type', 'entity_label'];
 
@@ -30,10 +37,11 @@ const ENTITY = ['entity_id', 'entity_type', 'entity_label'];
  * @throws SvcError 400 `too_many_columns`
  */
 export function conceptColumns(concept: Concept, schema: ConceptSchema, hops: number, walks = false): readonly ColumnLine[] {
-  const lines: ColumnLine[] = starColumns(concept, schema !== 'svc', '');
-  if (schema !== 'dsvc') return lines;
-  lines.push(...multiAndMeasures(concept, ''));
-  for (const d of concept.descendants) lines.push(line(`_type_of_${d.name}`, 'boolean', null));
+  const describe = new Described(concept, hops);
+  describe.star(concept, schema !== 'svc', '');
+  if (schema !== 'dsvc') return describe.lines;
+  describe.multiAndMeasures(concept, '');
+  for (const d of concept.descendants) describe.add(`_type_of_${d.name}`, 'boolean', null);
   let level: readonly { readonly concept: Concept; readonly path: string }[] = [{ concept, path: '' }];
   for (let hop = 1; hop <= hops && level.length > 0; hop++) {
     const next: { concept: Concept; path: string }[] = [];
@@ -41,64 +49,92 @@ export function conceptColumns(concept: Concept, schema: ConceptSchema, hops: nu
       for (const [label, relationship] of hopsOf(from.concept)) {
         const path = `${from.path}${label}`;
         const { target } = relationship;
-        lines.push(...starColumns(target, true, `${path}.`), ...multiAndMeasures(target, `${path}.`), ...linkColumns(relationship, path));
-        if (walks) lines.push(...walkColumns(from.concept, relationship, from.path));
-        if (lines.length > MAX_LINES)
-          throw badRequest('too_many_columns', `\`${concept.name}\` has more than ${MAX_LINES} columns within ${hops} hops`, {
-            hint: 'Use a smaller graph_depth',
-          });
+        describe.star(target, true, `${path}.`);
+        describe.multiAndMeasures(target, `${path}.`);
+        describe.links(relationship, path);
+        if (walks) describe.walks(from.concept, relationship, from.path);
         next.push({ concept: target, path: `${path}.` });
       }
     }
     level = next;
   }
-  return lines;
+  return describe.lines;
 }
 
 /** Returns the columns of a view or cube. */
-export const viewColumns = (view: ViewDef): readonly ColumnLine[] => view.columns.map((c) => line(c.name, columnType(c), null));
-
-const line = (name: string, type: string | null, comment: string | null, key: ColumnLine['key'] = null): ColumnLine => ({
-  col_name: name,
-  data_type: type,
-  comment,
-  key,
-});
-
-/** Entity columns and properties. @param derived include properties of descendants */
-function starColumns(concept: Concept, derived: boolean, path: string): ColumnLine[] {
-  const foreign = new Set<string>();
-  for (const r of concept.relationships) if (r.kind === 'fk' && !r.isInverse) for (const p of r.source) foreign.add(fold(p.name));
-  const primary = new Set((concept.key?.properties ?? []).map((p) => fold(p.name)));
-  const keyOf = (name: string): ColumnLine['key'] => (primary.has(fold(name)) ? 'PK' : foreign.has(fold(name)) ? 'FK' : null);
-  const property = ({ def }: Property): ColumnLine => line(path + def.name, def.type, def.description, keyOf(def.name));
-  return [
-    ...ENTITY.map((name) => line(path + name, 'string', null)),
-    ...concept.properties.map(property),
-    ...(derived ? concept.derivedProperties.map(property) : []),
-  ];
+export function viewColumns(view: ViewDef): readonly ColumnLine[] {
+  made(NODES_OF_A_LINE * view.columns.length);
+  return view.columns.map((c) => ({ col_name: c.name, data_type: columnType(c), comment: null, key: null }));
 }
 
-/** Multi-value properties and measures. */
-const multiAndMeasures = (concept: Concept, path: string): ColumnLine[] => [
-  ...concept.multi.map(({ def }) => line(path + def.name, def.type, def.description)),
-  ...concept.measures.map(({ def }) => line(`measure.${path}${def.name}`, def.type, def.description)),
-];
+/** Collects the lines of a concept, and counts each. */
+class Described {
+  readonly lines: ColumnLine[] = [];
+  readonly #name: string;
+  readonly #hops: number;
+  /** Names of the keys of concepts, folded. Paths lead to the same concepts many times. */
+  readonly #keys = new Map<Concept, ReadonlyMap<string, 'PK' | 'FK'>>();
 
-/** The columns of a walk along a transitive relationship of at most its declared number of steps. */
-function walkColumns({ graph }: Concept, { name, target, transitive }: Relationship, path: string): readonly ColumnLine[] {
-  const steps = transitivityOf(graph, transitive);
-  if (steps === null) return [];
-  const walk = `${path}${name}[${target.name}*${steps}]`;
-  return [...starColumns(target, true, `${walk}.`), line(`${walk}_transitivity_level`, 'integer', null)];
+  constructor({ name }: Concept, hops: number) {
+    this.#name = name;
+    this.#hops = hops;
+  }
+
+  /** @throws SvcError 400 `too_many_columns` */
+  add(name: string, type: string | null, comment: string | null, key: ColumnLine['key'] = null): void {
+    made(NODES_OF_A_LINE + name.length / CHARACTERS_OF_A_NODE);
+    this.lines.push({ col_name: name, data_type: type, comment, key });
+    if (this.lines.length > MAX_LINES) {
+      throw badRequest('too_many_columns', `\`${this.#name}\` has more than ${MAX_LINES} columns within ${this.#hops} hops`, {
+        hint: 'Use a smaller graph_depth',
+      });
+    }
+  }
+
+  /** Entity columns and properties. @param derived include properties of descendants */
+  star(concept: Concept, derived: boolean, path: string): void {
+    const keys = this.#keysOf(concept);
+    for (const name of ENTITY) this.add(path + name, 'string', null);
+    const property = ({ def }: Property): void => this.add(path + def.name, def.type, def.description, keys.get(fold(def.name)) ?? null);
+    concept.properties.forEach(property);
+    if (derived) concept.derivedProperties.forEach(property);
+  }
+
+  #keysOf(concept: Concept): ReadonlyMap<string, 'PK' | 'FK'> {
+    const found = this.#keys.get(concept);
+    if (found !== undefined) return found;
+    made(concept.relationships.length / RELATIONSHIPS_OF_A_NODE);
+    const keys = new Map<string, 'PK' | 'FK'>();
+    for (const r of concept.relationships) if (r.kind === 'fk' && !r.isInverse) for (const p of r.source) keys.set(fold(p.name), 'FK');
+    for (const p of concept.key?.properties ?? []) keys.set(fold(p.name), 'PK');
+    this.#keys.set(concept, keys);
+    return keys;
+  }
+
+  /** Multi-value properties and measures. */
+  multiAndMeasures(concept: Concept, path: string): void {
+    for (const { def } of concept.multi) this.add(path + def.name, def.type, def.description);
+    for (const { def } of concept.measures) this.add(`measure.${path}${def.name}`, def.type, def.description);
+  }
+
+  /** The columns of a walk along a transitive relationship of at most its declared number of steps. */
+  walks({ graph }: Concept, { name, target, transitive }: Relationship, path: string): void {
+    const steps = transitivityOf(graph, transitive);
+    if (steps === null) return;
+    const walk = `${path}${name}[${target.name}*${steps}]`;
+    this.star(target, true, `${walk}.`);
+    this.add(`${walk}_transitivity_level`, 'integer', null);
+  }
+
+  /** The columns of link mappings, without the keys of both ends. */
+  links(relationship: Relationship, path: string): void {
+    for (const c of linkColumnsOf(relationship)) this.add(`${path}_${c.name}`, columnType(c), null);
+  }
 }
-
-/** The columns of link mappings, without the keys of both ends. */
-const linkColumns = (relationship: Relationship, path: string): ColumnLine[] =>
-  linkColumnsOf(relationship).map((c) => line(`${path}_${c.name}`, columnType(c), null));
 
 /** Maps each label `rel[c]` to its relationship. */
 function hopsOf(concept: Concept): ReadonlyMap<string, Relationship> {
+  visited(concept.relationships.length);
   const hops = new Map<string, Relationship>();
   for (const r of concept.relationships) {
     const label = `${r.name}[${r.target.name}]`;

@@ -1,5 +1,6 @@
 /** DESC[RIBE] and DESCRIBE CONCEPT (docs/design/statements-and-versions.md#show-desc-and-describe-concept). */
-import { badRequest, type SvcError } from '../../errors.ts';
+import { withinAnswer } from '../../budget.ts';
+import { badRequest, quoted, type SvcError } from '../../errors.ts';
 import type { Describe } from '../../language/statements.ts';
 import { neutralSchema } from '../../ontology/apply/context.ts';
 import type { Graph } from '../../ontology/graph.ts';
@@ -14,11 +15,12 @@ const SYSTEM_TYPES: Readonly<Record<string, string>> = { text: 'string' };
 
 /**
  * Returns the rows of DESC and DESCRIBE CONCEPT.
- * @throws SvcError 400 `unknown_*`, `wrong_schema`, `bad_value`, `no_ontology`, `too_many_columns`
+ * @throws SvcError 400 `unknown_*`, `wrong_schema`, `bad_value`, `no_ontology`, `too_many_columns`, `too_complex`
  */
 export function describeRelation(session: Session, statement: Describe, graph: Graph | undefined): readonly unknown[] {
   const hops = hopsOf(statement);
-  const lines = columnsOf(session, statement, graph, hops);
+  const what = `the description of ${quoted(statement.name.text)}`;
+  const lines = withinAnswer(what, session.request.spending.answers, () => columnsOf(session, statement, graph, hops));
   return statement.concept ? lines : lines.map(({ key: _, ...rest }) => rest);
 }
 
