@@ -5,13 +5,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startService, type TestService } from '../support/service.ts';
 
-/** Rows 6 and 7 lie in a box that is shut. Their code is no number, and 1 / (n - 7) fails for one of them. */
+/** Rows 6 and 7 lie in a box that is shut. Their code is no number, their doc has no text, and 1 / (n - 7) fails for one of them. */
 const TABLES = [
   'CREATE SCHEMA fence',
   'CREATE TABLE fence.t_box (id bigint, state text)',
   "INSERT INTO fence.t_box VALUES (1, 'open'), (2, 'shut')",
   'CREATE TABLE fence.t_item (id bigint, half text, box bigint, n bigint, code text, state text)',
   `INSERT INTO fence.t_item VALUES (1, 'a', 1, 21, '1', 'open'), (2, 'b', 1, 22, '2', 'open'), (6, 'b', 2, 7, 'x', 'shut'), (7, 'a', 2, 8, 'x', 'shut')`,
+  'ALTER TABLE fence.t_item ADD doc json',
+  `UPDATE fence.t_item SET doc = CASE state WHEN 'open' THEN '{"a": "1"}' ELSE '{"a": "\\u0000"}' END::json`,
+  "CREATE FUNCTION fence.left(t text) RETURNS integer LANGUAGE sql IMMUTABLE AS $$ SELECT 9 / (length(t) - strpos(t, 't')) $$",
 ];
 
 const HALVES = `CREATE MAPPING m_a INTO (item) AS SELECT id, box AS box_id, n, code, state FROM fence.t_item WHERE half = 'a';
@@ -179,6 +182,9 @@ describe('a condition that fails in a hidden row', () => {
   const OPEN = "state = 'open'";
   it.each([
     ['of a policy', WHOLE, [policy(`code < 100 AND ${OPEN}`)], 'ALL', 'svc.item'],
+    ['of a policy, in a unit', WHOLE, [policy(`date_part(CASE state WHEN 'open' THEN 'day' ELSE 'x' END, TIMESTAMP '2020-01-01') > 0`)], 'ALL', 'svc.item'],
+    ['of a policy, in a function of the datasource', WHOLE, [policy('fence.left(state) > 0')], 'ALL', 'svc.item'],
+    ['of a mapping, in a json text', `${WHOLE} WHERE doc ->> 'a' = '1'`, [], 'ALL', 'svc.item'],
     ['of a policy, beside a path', HALVES, [policy(`"lies_in[box].box_state" = 'open' AND code < 100`)], 'ALL', 'svc.item'],
     ['of a policy, over a calculated property', WHOLE, [policy('inverse < 100')], 'ALL', 'dsvc.item'],
     ['of a mapping', `${WHOLE} WHERE code::bigint < 100`, [], 'ALL', 'svc.item'],
@@ -191,6 +197,7 @@ describe('a condition that fails in a hidden row', () => {
       .replace(`svc.item WHERE ${OPEN};`, 'svc.item WHERE code < 100;')
       .replace(/CUBE sums .*/, 'CUBE sums AS SELECT n, id FROM svc.item WHERE code < 100;');
     await s.rows(`CREATE ONTOLOGY ${ontology}; ${made}`);
+    await s.rows(`ALTER ONTOLOGY ${ontology} SET allowed_functions = 'fence.left'`, ontology);
     for (const one of policies) await s.rows(one, ontology);
     const reader = await s.user(ontology, `QUERY ON ${grant === 'ALL' ? `ALL ontology.${ontology}` : `ontology.${ontology}.${grant}`}`);
     const answers = [];

@@ -65,7 +65,7 @@ export function mappedRows(stmt: SelectStmt, standIns: ReadonlyMap<string, strin
     where: () => (whereClause ? [whereClause] : []),
     column: (name) => columns.get(name) ?? column(ALIAS, name),
     isTotal: !mayFail,
-    isNarrowable: !callsOwnIn(stmt.targetList) && !conditionMayFail([fromClause, whereClause]),
+    isNarrowable: !callsOwnIn(stmt.targetList) && !conditionMayFail([fromClause, whereClause], false, true),
     multiplies: multiplies({ SelectStmt: stmt }),
     leavesOut: leavesOut(stmt),
   };
@@ -75,7 +75,7 @@ const CONDITIONS = new Set(['whereClause', 'havingClause', 'quals']);
 
 /** A SELECT with simpler conditions, also of its sub-queries. */
 const withSimplerConditions = (stmt: SelectStmt): SelectStmt =>
-  JSON.parse(JSON.stringify(stmt, (key, value: unknown) => (CONDITIONS.has(key) ? simplified(value) : value))) as SelectStmt;
+  JSON.parse(JSON.stringify(stmt, (key, value: unknown) => (CONDITIONS.has(key) ? simplified(value, true) : value))) as SelectStmt;
 
 /** True if values call functions of the datasource. PostgreSQL may compute them below a barrier, if one of these returns several rows. */
 function callsOwnIn(values: unknown): boolean {

@@ -29,5 +29,20 @@ describe('a condition', () => {
     "'{}'::jsonb @> doc::jsonb",
     "left(note::bigint::text, 2) = '12'",
     "(note::jsonb ->> 'a') = 'x'",
+    "substring('abc', 1, n) = 'a'",
+    "substring('abc' FROM pattern) = 'a'",
+    'date_trunc(unit, now()) = CURRENT_DATE',
+    "date_trunc('millennium', at) = CURRENT_DATE",
+    'date_part(unit, now()) = 1',
+    "own.left(code) = 'DE'",
+    "list || '{5}' = '{5}'",
   ])('may fail on a row: %s', (condition) => expect(fails(condition)).toBe(true));
+
+  it.each(["date_trunc('day', at) = CURRENT_DATE", "doc ->> 'kind' = 'x'", "doc #>> '{a}' = 'x'"])(
+    'over columns of unknown types may fail on a row: %s',
+    (condition) => {
+      const { stmt } = parser.parse(`SELECT ${condition}`).stmts[0] ?? {};
+      expect([mayFail(stmt), mayFail(stmt, false, true)]).toEqual([false, true]);
+    },
+  );
 });
