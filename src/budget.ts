@@ -45,6 +45,15 @@ const ANSWER_LIMITS: Limits = { nodes: 350_000, steps: 40_000_000, entries: Numb
 /** All answers about models in a request: two of the largest size, or many of the usual size. */
 export const ANSWERS_LIMITS: Limits = { nodes: 700_000, steps: 80_000_000, entries: Number.POSITIVE_INFINITY };
 
+/** The cost in an answer of parsing or printing a piece of SQL of a model. */
+export const stepsOfPrinting = (characters: number): number => 8 * stepsOfPiece(characters);
+
+/** A list of a concept's relationships is kept with the concept. This number of them costs as much as a node. */
+export const RELATIONSHIPS_OF_A_NODE = 8;
+
+/** The cost of a link mapping of a relationship, in steps. */
+export const STEPS_OF_A_LINK = 10;
+
 /** The plans that check examples of ontologies in a request: a thousand of the usual size. */
 export const EXAMPLES_LIMITS: Limits = { nodes: 800_000, steps: 20_000_000, entries: Number.POSITIVE_INFINITY };
 

@@ -193,6 +193,37 @@ it('descriptions of concepts count the relationships that all targets inherit', 
   expect(await s.fault('DESCRIBE CONCEPT c1', 'inherited')).toBe('400 too_complex');
 });
 
+describe('answers about a model whose concepts inherit relationships with many links', () => {
+  const LINKS = 600;
+  beforeAll(async () => {
+    const concepts = Array.from({ length: 400 }, (_, i) => `CREATE CONCEPT town${i} INHERITS (town)`);
+    const link = (
+      i: number,
+    ): string => `CREATE MAPPING l${i} (CONSTRAINT near FOREIGN KEY (b) REFERENCES town (id), CONSTRAINT \`~near\` FOREIGN KEY (a) REFERENCES town (id)) AS
+      SELECT id AS a, id AS b, id AS rank FROM shop.t_city WHERE id = ${i}`;
+    const links = Array.from({ length: LINKS }, (_, i) => link(i));
+    const town = `CREATE CONCEPT town (id bigint, PRIMARY KEY (id), CONSTRAINT near MULTIREFERENCE town) DESCRIPTION '${'x'.repeat(60_000)}'`;
+    await s.rows(`CREATE ONTOLOGY linked; ${[town, ...concepts, ...links].join('; ')}`, 'linked');
+  });
+
+  it('read the links of a relationship once', async () => {
+    const { Source } = await import('../../src/service/tell/system-source.ts');
+    const tables = vi.spyOn(Source.prototype, 'tablesOf');
+    const rows = await s.rows("SELECT tables, datasource_id FROM SYS_CONCEPT_RELATIONSHIPS WHERE relationship_name = 'near'", 'linked');
+    expect(rows).toEqual(Array(401).fill({ tables: 'shop.t_city', datasource_id: 'main' }));
+    expect(tables.mock.calls.length).toBeLessThanOrEqual(2 * LINKS);
+    tables.mockRestore();
+  });
+
+  it.each(['SELECT count(*) AS n FROM SYS_CONCEPT_RELATIONSHIPS', 'SELECT count(*) AS n FROM SYS_CONCEPT_MAPPINGS', 'SHOW CREATE ONTOLOGY linked'])(
+    'share one budget: %s',
+    async (statement) => {
+      expect((await s.query(many(10, statement), 'linked')).status).toBe(200);
+      expect(await s.fault(many(100, statement), 'linked')).toBe('400 too_complex');
+    },
+  );
+});
+
 describe('users', () => {
   it.each([
     [`CREATE USER long OPTIONS (first_name = '${'x'.repeat(201)}')`],

@@ -2,6 +2,7 @@
  * SQL of definitions. A definition is shown only to callers who see everything that it reads (docs/design/rights-and-visibility.md#definitions-as-text).
  */
 import { can, type Holder } from '../../auth/grants.ts';
+import { stepsOfPrinting, visited } from '../../budget.ts';
 import { SvcError } from '../../errors.ts';
 import { expressionReferences, productText } from '../../language/expressions.ts';
 import type { SqlParser } from '../../language/parser.ts';
@@ -43,6 +44,7 @@ export class Texts {
 
   /** Prints a piece of stored SQL, without checking what the caller sees. */
   print(sql: string, kind: 'expression' | 'select'): string {
+    visited(stepsOfPrinting(sql.length));
     return productText(this.#parser, sql, kind, this.#product);
   }
 

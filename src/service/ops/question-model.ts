@@ -1,4 +1,5 @@
 /** The subjects of questions in words: the concepts, views and cubes that the caller may read, as plain data. */
+import { made, withinAnswer } from '../../budget.ts';
 import { cacheOf } from '../../cache.ts';
 import type { Concept, Graph } from '../../ontology/graph.ts';
 import { fold } from '../../ontology/names.ts';
@@ -85,7 +86,7 @@ export interface QuestionModel {
   subject(name: string): Subject | undefined;
 }
 
-/** Returns the model as the caller sees it. @throws SvcError 404 `unknown_ontology`, 503 */
+/** Returns the model as the caller sees it. @throws SvcError 404 `unknown_ontology`, 400 `too_complex`, 503 */
 export async function questionModel(request: ServiceRequest, name: string): Promise<QuestionModel> {
   const caller = await upToDate(request, name);
   const row = requireOntology(caller, name);
@@ -96,7 +97,7 @@ export async function questionModel(request: ServiceRequest, name: string): Prom
   const connections = await Promise.all(row.datasources.map((key) => connectionDigest(request.runtime, caller, key)));
   const data = JSON.stringify([row.cacheGeneration, row.active, row.datasources, connections, row.allowedFunctions]);
   const shape = [row.id, row.version, row.name, config.product, sightKey(caller.principal, row.name)].join('\u0000');
-  const subjects = cachedSubjects(shape, () => subjectsOf(graph, texts));
+  const subjects = cachedSubjects(shape, () => withinAnswer('the description of the ontology', request.spending.answers, () => subjectsOf(graph, texts)));
   const byName = new Map([...subjects].reverse().map((s) => [fold(s.name), s]));
   return {
     ontology: row.name,
@@ -114,14 +115,14 @@ const cache = cacheOf<readonly Subject[]>('subjects');
 function cachedSubjects(shape: string, make: () => readonly Subject[]): readonly Subject[] {
   const known = cache.get(shape);
   if (known !== undefined) return known;
-  const made = make();
+  const subjects = make();
   // names, descriptions and tags are shared with the model, so they are not counted
   cache.set(
     shape,
-    made,
-    made.reduce((n, s) => n + 400 + 150 * s.columns.length + 100 * s.relationships.length, 0),
+    subjects,
+    subjects.reduce((n, s) => n + 400 + 150 * s.columns.length + 100 * s.relationships.length, 0),
   );
-  return made;
+  return subjects;
 }
 
 /** Returns the subjects of a model as the caller sees it. @param texts returns the visible definitions. Pure. */
@@ -147,6 +148,7 @@ const PLAIN = { description: null, tags: {}, isMeasure: false, isMulti: false, i
 
 function conceptSubject(graph: Graph, concept: Concept, texts: Pick<Texts, 'condition'>): Subject {
   const from = (owner: Concept): string | null => (owner === concept ? null : owner.name);
+  made(concept.properties.length + concept.multi.length + concept.measures.length + concept.relationships.length);
   const keys = new Set(concept.key?.properties ?? []);
   const labels = new Set(concept.label);
   return {

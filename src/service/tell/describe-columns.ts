@@ -2,7 +2,7 @@
  * The columns of a concept or view for DESC and DESCRIBE CONCEPT (docs/design/statements-and-versions.md#show-desc-and-describe-concept), from the graph that the
  * caller sees. Pure.
  */
-import { made, visited } from '../../budget.ts';
+import { made, RELATIONSHIPS_OF_A_NODE, visited } from '../../budget.ts';
 import { badRequest } from '../../errors.ts';
 import type { Concept, Graph, Property, Relationship } from '../../ontology/graph.ts';
 import type { ViewDef } from '../../ontology/model.ts';
@@ -25,8 +25,6 @@ export const MAX_LINES = 50_000;
 const NODES_OF_A_LINE = 4;
 /** This number of characters of a name costs as much as a node. */
 const CHARACTERS_OF_A_NODE = 100;
-/** A concept keeps the list of its relationships. This number of them costs as much as a node. */
-const RELATIONSHIPS_OF_A_NODE = 8;
 
 const ENTITY = ['entity_id', 'entity_type', 'entity_label'];
 

@@ -1,5 +1,5 @@
 /** The description of an ontology for `get_ontology` (docs/design/rows-and-json.md#the-detail-object), from the graph that the caller sees. Pure. */
-import { type Budget, made, withinAnswer } from '../../budget.ts';
+import { type Budget, made, STEPS_OF_A_LINK, visited, withinAnswer } from '../../budget.ts';
 import type { Concept, Graph, Relationship } from '../../ontology/graph.ts';
 import { type ColumnDef, isRaw, type MappingDef, type MeasureDef, type PropertyDef, type Transitivity } from '../../ontology/model.ts';
 import { fold } from '../../ontology/names.ts';
@@ -19,8 +19,22 @@ export interface DetailDatasource {
 export const columnType = ({ type }: ColumnDef): string | null => (type === undefined ? null : (postgresTypeName(type) ?? type));
 
 /** Returns the columns of a relationship's link mappings, without the keys of both ends, each once. */
-export function linkColumnsOf({ links, parts }: Relationship): readonly ColumnDef[] {
+export function linkColumnsOf(relationship: Relationship): readonly ColumnDef[] {
+  let columns = linkColumns.get(relationship);
+  if (columns === undefined) {
+    columns = findLinkColumns(relationship);
+    linkColumns.set(relationship, columns);
+  }
+  visited(columns.length);
+  return columns;
+}
+
+/** All concepts that inherit a relationship have the same one. */
+const linkColumns = new WeakMap<Relationship, readonly ColumnDef[]>();
+
+function findLinkColumns({ links, parts }: Relationship): readonly ColumnDef[] {
   if (parts.length > 1) return [];
+  visited(STEPS_OF_A_LINK * links.length);
   const found = new Map<string, ColumnDef>();
   for (const { mapping, near, far } of links) {
     const keys = new Set([...near.columns, ...far.columns].map(fold));

@@ -1,9 +1,10 @@
 /** SHOW CREATE (docs/design/statements-and-versions.md#show-create): scripts that recreate objects, in the product's names. */
 import type { Caller } from '../../auth/authenticate.ts';
 import { can } from '../../auth/grants.ts';
+import { made, withinAnswer } from '../../budget.ts';
 import { datasourceOptions } from '../../catalog/access.ts';
 import type { OntologyRow } from '../../catalog/snapshot.ts';
-import { badRequest, didYouMean, forbidden, nearest, type SvcError } from '../../errors.ts';
+import { badRequest, didYouMean, forbidden, nearest, quoted, type SvcError } from '../../errors.ts';
 import { productText } from '../../language/expressions.ts';
 import type { SqlParser } from '../../language/parser.ts';
 import { printConcept, printMapping, printMeasure, printModel, printProperty, printView } from '../../language/print.ts';
@@ -13,7 +14,7 @@ import { quoteBack, quoteLiteral } from '../../language/quote.ts';
 import type { Name, Show } from '../../language/statements.ts';
 import type { Graph } from '../../ontology/graph.ts';
 import { type ConceptDef, isRaw, type MeasureDef, type Model, type PropertyDef, type ViewDef } from '../../ontology/model.ts';
-import { fold, sameName } from '../../ontology/names.ts';
+import { fold } from '../../ontology/names.ts';
 import { allowedFunctionsOf } from '../../planner/read/own-functions.ts';
 import { filteredAgents } from '../caller/agents.ts';
 import { datasourceInStatement, lacks, loadGraph, ontologyInStatement, unknownInStatement } from '../caller/lookup.ts';
@@ -25,12 +26,15 @@ import type { OpenOntology, Session } from '../session.ts';
 import { printExamples, sameQuestionAs, unknownExample, visibleExamples } from './examples.ts';
 import type { LateRows } from './show.ts';
 
+/** This number of characters of a script costs as much as a node. */
+const CHARACTERS_OF_A_NODE = 25;
+
 const KINDS = ['ONTOLOGY', 'CONCEPT', 'PROPERTY', 'MEASURE', 'MAPPING', 'VIEW', 'CUBE', 'AGENT', 'DATASOURCE', 'POLICY', 'EXAMPLE'];
 
 /**
  * Prepares SHOW CREATE, which returns one row with the script.
  * @param words the words after SHOW CREATE
- * @throws SvcError 400 `unknown_*`, `syntax_error`, `no_ontology`; 403 if the caller sees the object but not everything that its definition reads
+ * @throws SvcError 400 `unknown_*`, `syntax_error`, `no_ontology`, `too_complex`; 403 if the caller sees the object but not everything that its definition reads
  */
 export async function showCreate(session: Session, statement: Show, words: readonly Name[], graph: Graph | undefined): Promise<LateRows> {
   const [what, name, more] = words;
@@ -65,7 +69,8 @@ export async function showCreate(session: Session, statement: Show, words: reado
   }
   if (kind === 'POLICY' && session.draft !== undefined) return one(policy(session, name, session.draft.row));
   if (kind === 'EXAMPLE' && session.draft !== undefined) return example(session, name, session.draft, graph);
-  return one(object(session, kind, name, graph));
+  const script = `the script of ${quoted(name.text)}`;
+  return one(withinAnswer(script, session.request.spending.answers, () => counted(object(session, kind, name, graph))));
 }
 
 const one =
@@ -167,6 +172,32 @@ function object(session: Session, kind: string, name: Name, graph: Graph): strin
   }
 }
 
+/** The definitions of a model that the caller may see. */
+function visibleModel(session: Session, graph: Graph): Model {
+  const { model } = graph;
+  const texts = textsOf(session, graph);
+  const print = printer(texts);
+  const measures = model.measures.flatMap((m) => print.measure(m) ?? []);
+  const known = new Set(measures.map((m) => fold(m.name)));
+  return {
+    ...model,
+    properties: model.properties.map((p) => print.property(p) ?? { ...p, expression: null }),
+    measures,
+    concepts: model.concepts.map((c) => {
+      const own = c.measures.filter((name) => known.has(fold(name)));
+      return { ...(print.concept(c) ?? { ...c, logic: null }), measures: own };
+    }),
+    mappings: model.mappings.filter((m) => texts.showsTables(m.datasource)),
+    views: model.views.flatMap((v) => print.view(v) ?? []),
+  };
+}
+
+/** Counts a script, which is kept until all statements of the request are answered. */
+function counted(script: string): string {
+  made(script.length / CHARACTERS_OF_A_NODE);
+  return script;
+}
+
 /** Prints the visible part of an ontology. Mappings, views over tables and definitions that the caller may not see are omitted. */
 async function ontology(session: Session, name: Name): Promise<LateRows> {
   const { runtime } = session.request;
@@ -175,30 +206,20 @@ async function ontology(session: Session, name: Name): Promise<LateRows> {
   const row = ontologyInStatement(session.caller, name);
   const draft = session.draft?.row.key === row.key ? session.draft : undefined;
   const graph = seenBy(principal, draft ? await draft.graph() : await loadGraph(runtime, row), runtime.parser);
-  const { model } = graph;
-  const texts = textsOf(session, graph);
-  const print = printer(texts);
-  const measures = model.measures.flatMap((m) => print.measure(m) ?? []);
-  const visible: Model = {
-    ...model,
-    properties: model.properties.map((p) => print.property(p) ?? { ...p, expression: null }),
-    measures,
-    concepts: model.concepts.map((c) => {
-      const own = c.measures.filter((name) => measures.some((m) => sameName(m.name, name)));
-      return { ...(print.concept(c) ?? { ...c, logic: null }), measures: own };
-    }),
-    mappings: model.mappings.filter((m) => texts.showsTables(m.datasource)),
-    views: model.views.flatMap((v) => print.view(v) ?? []),
-  };
   const nameOf = (key: string): string => snapshot.datasources.find((d) => d.key === key)?.name ?? key;
   const functions =
     principal.isAdmin && row.allowedFunctions !== null
       ? [`ALTER ONTOLOGY ${quoteBack(row.name)} SET allowed_functions = ${quoteLiteral(row.allowedFunctions)}`]
       : [];
-  const policies = principal.isAdmin ? row.policies.map((p) => `${printPolicy(printedPolicy(p, sqlPrinter(runtime.parser, runtime.config.product)))};\n`) : [];
   const attachments = printAttachments(row.name, row.datasources.map(nameOf), row.active === null ? null : nameOf(row.active));
   const version = draft?.changed ? null : (draft?.version ?? row.version);
-  const script = printModel(visible, row.name, runtime.config.product, [...attachments, ...functions]) + policies.join('');
+  const what = `the script of ${quoted(row.name)}`;
+  const script = withinAnswer(what, session.request.spending.answers, () => {
+    const policies = principal.isAdmin
+      ? row.policies.map((p) => `${printPolicy(printedPolicy(p, sqlPrinter(runtime.parser, runtime.config.product)))};\n`)
+      : [];
+    return counted(printModel(visibleModel(session, graph), row.name, runtime.config.product, [...attachments, ...functions]) + policies.join(''));
+  });
   return one(script, () => printExamples(session.request, caller, row, graph, version));
 }
 

@@ -24,11 +24,12 @@ function statsText({ frequent, distinct, min, max }: StoredStatistics, type: str
 }
 
 /** The columns of a mapping whose values the caller may read, with their types. */
-function columnsOf({ graph, concepts }: Source, mapping: MappingDef): readonly { readonly name: string; readonly type: string | undefined }[] {
+function columnsOf(source: Source, mapping: MappingDef): readonly { readonly name: string; readonly type: string | undefined }[] {
+  const { graph } = source;
   if (mapping.link !== null) {
     const { forward, back } = mapping.link;
     if (![forward.concept, back.concept].every((c) => graph.concept(c)?.readable === true)) return [];
-    const relationship = concepts.flatMap((c) => c.relationships).find((r) => r.links.some((l) => l.mapping.name === mapping.name));
+    const relationship = source.relationshipOf(mapping);
     return (relationship ? linkColumnsOf(relationship) : [])
       .filter((c) => mapping.columns.some((m) => sameName(m.name, c.name)))
       .map(({ name, type }) => ({ name, type }));

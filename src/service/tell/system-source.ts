@@ -1,7 +1,7 @@
 /** What system tables are made from: the model as the caller sees it, and what the catalog adds to it. */
 import type { Caller } from '../../auth/authenticate.ts';
 import { can } from '../../auth/grants.ts';
-import type { Budget } from '../../budget.ts';
+import { type Budget, made, RELATIONSHIPS_OF_A_NODE, STEPS_OF_A_LINK, stepsOfPrinting, visited } from '../../budget.ts';
 import type { AccessLists } from '../../catalog/access.ts';
 import type { ChangeLine } from '../../catalog/audit.ts';
 import { NO_COUNTS, type RowCounts } from '../../catalog/counts.ts';
@@ -9,10 +9,10 @@ import type { HistoryLine } from '../../catalog/history.ts';
 import type { OntologyRow } from '../../catalog/snapshot.ts';
 import type { MeasuredKind, Statistics, StoredStatistics } from '../../catalog/statistics.ts';
 import { SvcError } from '../../errors.ts';
-import { createSqlReader, productText } from '../../language/expressions.ts';
+import { createSqlReader } from '../../language/expressions.ts';
 import type { SqlParser } from '../../language/parser.ts';
 import { quoteBack } from '../../language/quote.ts';
-import type { Concept, Graph } from '../../ontology/graph.ts';
+import type { Concept, Graph, Relationship } from '../../ontology/graph.ts';
 import { isRaw, type MappingDef, type ViewDef } from '../../ontology/model.ts';
 import { fold } from '../../ontology/names.ts';
 import { checkModel } from '../../planner/check.ts';
@@ -71,6 +71,9 @@ export class Source {
   #tables = new Map<string, string | null>();
   #viewMappings: ViewMappings | undefined;
   readonly #viewTexts = new Map<ViewDef, string | null>();
+  /** All concepts that inherit a relationship have the same one. */
+  readonly #links = new Map<Relationship, readonly [tables: string | null, datasources: string | null]>();
+  #linked: ReadonlyMap<string, Relationship> | undefined;
 
   constructor(context: SystemContext) {
     this.context = context;
@@ -142,18 +145,57 @@ export class Source {
     return `SELECT * FROM ${logic.schema.replace('svc', this.context.product)}.${quoteBack(logic.concept)} WHERE ${condition}`;
   }
 
-  readonly print: Printed = (sql, kind) => productText(this.context.parser, sql, kind, this.context.product);
+  readonly print: Printed = (sql, kind) => this.texts.print(sql, kind);
 
   /** The tables that a SELECT reads; null if the caller may not see them. */
   tablesOf(sql: string, datasource: string): string | null {
     if (!this.texts.showsTables(datasource)) return null;
     let tables = this.#tables.get(sql);
     if (tables === undefined) {
+      visited(stepsOfPrinting(sql.length));
       const relations = createSqlReader(this.context.parser, this.context.product).relationsOf({ text: sql, offset: 0 });
       tables = orNull(joined([...new Set(relations.map((r) => `${r.schema ?? 'public'}.${r.name}`))]));
       this.#tables.set(sql, tables);
     }
     return tables;
+  }
+
+  /** The tables and datasources of the visible link mappings of a relationship. */
+  linksOf(relationship: Relationship): readonly [tables: string | null, datasources: string | null] {
+    let found = this.#links.get(relationship);
+    if (found === undefined) {
+      visited(STEPS_OF_A_LINK * relationship.links.length);
+      const mappings = relationship.links.map((l) => l.mapping).filter((m) => this.graph.mapping(m.name) !== undefined);
+      found = [this.tablesOfAll(mappings), this.datasourcesOf(mappings)];
+      this.#links.set(relationship, found);
+    }
+    return found;
+  }
+
+  /** The relationships of a concept, in the order of SYS_CONCEPT_RELATIONSHIPS. */
+  relationshipsOf({ relationships }: Concept): readonly Relationship[] {
+    made(relationships.length / RELATIONSHIPS_OF_A_NODE);
+    return relationships;
+  }
+
+  /** The first relationship with a link mapping, by the name of the mapping. */
+  relationshipOf(mapping: MappingDef): Relationship | undefined {
+    this.#linked ??= this.#findLinked();
+    return this.#linked.get(fold(mapping.name));
+  }
+
+  #findLinked(): ReadonlyMap<string, Relationship> {
+    const linked = new Map<string, Relationship>();
+    const seen = new Set<Relationship>();
+    for (const c of this.concepts) {
+      for (const r of this.relationshipsOf(c)) {
+        if (seen.has(r)) continue;
+        seen.add(r);
+        visited(STEPS_OF_A_LINK * r.links.length);
+        for (const { mapping } of r.links) if (!linked.has(fold(mapping.name))) linked.set(fold(mapping.name), r);
+      }
+    }
+    return linked;
   }
 
   tablesOfAll(mappings: readonly MappingDef[]): string | null {

@@ -68,8 +68,6 @@ const relationshipRow = (s: Source, r: Relationship): readonly Value[] => [
 ];
 const relationshipEnd = (r: Relationship): readonly Value[] => [r.symmetric, orNull(joined(includedNames(r)))];
 
-const linksOf = (s: Source, r: Relationship): readonly MappingDef[] => r.links.map((l) => l.mapping).filter((m) => s.graph.mapping(m.name) !== undefined);
-
 /** The target of a mapping, as in SYS_MAPPINGS. */
 const targetOf = (m: MappingDef): string =>
   m.link !== null ? `${m.link.back.concept}.${m.link.forward.relationship}` : m.property === null ? (m.concept ?? '') : `${m.concept}.${m.property}`;
@@ -119,15 +117,13 @@ const TABLES: Readonly<Record<string, Table>> = {
   SYS_RELATIONSHIPS: {
     columns: `${RELATIONSHIP}, ${RELATIONSHIP_END}`,
     *rows(s) {
-      for (const c of s.concepts) for (const r of c.relationships) if (r.from === c) yield [...relationshipRow(s, r), ...relationshipEnd(r)];
+      for (const c of s.concepts) for (const r of s.relationshipsOf(c)) if (r.from === c) yield [...relationshipRow(s, r), ...relationshipEnd(r)];
     },
   },
   SYS_CONCEPT_RELATIONSHIPS: {
     columns: `concept, ${RELATIONSHIP}, tables, datasource_id, ${RELATIONSHIP_END}`,
     *rows(s) {
-      for (const c of s.concepts)
-        for (const r of c.relationships)
-          yield [c.name, ...relationshipRow(s, r), s.tablesOfAll(linksOf(s, r)), s.datasourcesOf(linksOf(s, r)), ...relationshipEnd(r)];
+      for (const c of s.concepts) for (const r of s.relationshipsOf(c)) yield [c.name, ...relationshipRow(s, r), ...s.linksOf(r), ...relationshipEnd(r)];
     },
   },
   SYS_MAPPINGS: {
