@@ -2,7 +2,7 @@
 import type { FrequentValue, MeasuredKind, PropertyStatistics } from '../catalog/statistics.ts';
 import { quoteDouble } from '../language/quote.ts';
 import type { Graph } from '../ontology/graph.ts';
-import type { ColumnDef, MappingDef, ViewDef } from '../ontology/model.ts';
+import type { ColumnDef, MappingDef, PropertyDef, ViewDef } from '../ontology/model.ts';
 import { sameName } from '../ontology/names.ts';
 import { findType, type TypeFamily } from '../ontology/types.ts';
 import { guarded } from './validate-data-checks.ts';
@@ -41,14 +41,18 @@ function columnOf(name: string, type: string | undefined): Column {
   return { name, value, comparable: found && found.family !== 'json' ? value : `CAST(${quoted} AS text)`, isOrdered: ORDERED.has(found?.family) };
 }
 
-/** The type of a mapping's column: that of the property it gives, or for a column of a link that of the table. */
-function typeIn(graph: Graph, mapping: MappingDef, column: ColumnDef): string | undefined {
+/** The property that a mapping's column gives; undefined for a column of a link. */
+function propertyOf(graph: Graph, mapping: MappingDef, column: ColumnDef): PropertyDef | undefined {
   const concept = mapping.link === null ? graph.concept(mapping.concept ?? '') : undefined;
-  return [...(concept?.properties ?? []), ...(concept?.multi ?? [])].find((p) => sameName(p.def.name, column.name))?.def.type ?? column.type;
+  return [...(concept?.properties ?? []), ...(concept?.multi ?? [])].find((p) => sameName(p.def.name, column.name))?.def;
 }
 
+/** Without columns that have the name of a calculated property: queries do not read them. */
 function targetOfMapping(reader: DataReader, mapping: MappingDef): Target {
-  const columns = mapping.columns.map((c) => columnOf(c.name, typeIn(reader.context.graph, mapping, c)));
+  const columns = mapping.columns.flatMap((c) => {
+    const property = propertyOf(reader.context.graph, mapping, c);
+    return typeof property?.expression === 'string' ? [] : [columnOf(c.name, property?.type ?? c.type)];
+  });
   return { kind: 'mapping', name: mapping.name, from: `vsvc.${quoteDouble(ROWS)}`, graph: reader.over(mapping), columns };
 }
 

@@ -102,9 +102,10 @@ describe('validate --data', () => {
 
   it('counts distinct, smallest, largest and frequent values, and shows them to callers who may read all of them', async () => {
     await service.rows(`CREATE ONTOLOGY trade; CREATE CONCEPT sale (sale_no integer, amount decimal, day date, colour string, note string, PRIMARY KEY (sale_no));
-      CREATE CONCEPT own_sale (own_no integer, PRIMARY KEY (own_no));
+      CREATE PROPERTY kind string AS SELECT 'any';
+      CREATE CONCEPT own_sale (own_no integer, kind string, PRIMARY KEY (own_no));
       CREATE MAPPING map_sale INTO sale AS SELECT sale_no, amount, day, colour, note FROM public.sale;
-      CREATE MAPPING map_own INTO own_sale AS SELECT sale_no AS own_no FROM public.sale;
+      CREATE MAPPING map_own INTO own_sale AS SELECT sale_no AS own_no, colour AS kind FROM public.sale;
       CREATE VIEW colours AS SELECT colour, day FROM svc.sale;
       CREATE VIEW mine AS SELECT colour FROM svc.sale WHERE note = svc_username();
       CREATE ONTOLOGY CUBE by_colour AS SELECT colour AS colour, SUM(amount) AS total FROM dsvc.sale`);
@@ -117,6 +118,10 @@ describe('validate --data', () => {
         'trade',
         token,
       );
+    // a query has the calculated value, not the mapping's
+    expect(await service.rows("SELECT property_name AS p FROM svc.SYS_PROPERTIES_STATISTICS WHERE target_name = 'map_own'", 'trade')).toEqual([
+      { p: 'own_no' },
+    ]);
     const expected = await exec(`SELECT count(DISTINCT amount)::integer AS amounts, min(day)::text AS first, max(day)::text AS last FROM public.sale`);
     expect(expected[0]).toEqual({ amounts: 30, first: '2024-01-01', last: '2024-01-30' });
     const all = await read();

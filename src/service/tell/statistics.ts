@@ -36,9 +36,13 @@ function columnsOf(source: Source, mapping: MappingDef): readonly { readonly nam
   }
   const concept = graph.concept(mapping.concept ?? '');
   if (concept?.readable !== true) return [];
-  return [...concept.properties, ...concept.multi]
-    .filter(({ def }) => (mapping.property === null ? mapping.columns.some((m) => sameName(m.name, def.name)) : sameName(mapping.property, def.name)))
-    .map(({ def }) => ({ name: def.name, type: def.type }));
+  return (
+    [...concept.properties, ...concept.multi]
+      // a query has the calculated value, not the mapping's
+      .filter(({ def }) => def.expression === null)
+      .filter(({ def }) => (mapping.property === null ? mapping.columns.some((m) => sameName(m.name, def.name)) : sameName(mapping.property, def.name)))
+      .map(({ def }) => ({ name: def.name, type: def.type }))
+  );
 }
 
 type Row = readonly (string | number | null)[];
