@@ -19,8 +19,8 @@ import { seenBy, sightKey, tablesKey, tablesOf } from '../caller/sight.ts';
 import type { Answer, Script } from '../runtime.ts';
 import type { Session } from '../session.ts';
 import { describeRelation } from '../tell/describe-relation.ts';
-import { type LateRows, prepareShow, systemContext, withLate } from '../tell/show.ts';
 import { isLate, SYSTEM_TABLES, type SystemContext, systemTables } from '../tell/system.ts';
+import { type LateRows, systemContext } from '../tell/system-context.ts';
 import { PlanCounts } from './counts.ts';
 import { withPosition } from './faults.ts';
 import { physicalNames } from './physical.ts';
@@ -68,8 +68,10 @@ export async function prepareRead(session: Session, statement: ReadStatement, wh
   switch (statement.kind) {
     case 'select':
       return planned(statement.source, last ? outputOf(session.script) : {});
-    case 'show':
+    case 'show': {
+      const { prepareShow } = await import('../tell/show.ts');
       return { kind: 'rows', rows: await prepareShow(session, statement, known) };
+    }
     case 'describe': {
       const rows = describeRelation(session, statement, known);
       return { kind: 'rows', rows: async () => rows };
@@ -163,6 +165,7 @@ function plan(session: Session, source: Source, known: Graph | undefined, output
   if (read.size === 0) keepPlan(keys?.of(made, definers), whole);
   if (![...read].some(isLate)) return admitted(whole);
   const late = async (): Promise<VerifiedPlan> => {
+    const { withLate } = await import('../tell/show.ts');
     const systemTable = systemTables(await withLate(session, system, read));
     return verify(within(() => planSelect({ ...context, systemTable }, source)));
   };

@@ -24,7 +24,7 @@ import { type Printed, Texts } from '../caller/texts.ts';
 import type { Runtime } from '../runtime.ts';
 import type { OpenOntology, Session } from '../session.ts';
 import { printExamples, sameQuestionAs, unknownExample, visibleExamples } from './examples.ts';
-import type { LateRows } from './show.ts';
+import type { LateRows } from './system-context.ts';
 
 /** This number of characters of a script costs as much as a node. */
 const CHARACTERS_OF_A_NODE = 25;

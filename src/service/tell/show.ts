@@ -12,8 +12,7 @@ import { neutralSchema } from '../../ontology/apply/context.ts';
 import type { Graph } from '../../ontology/graph.ts';
 import { fold } from '../../ontology/names.ts';
 import { filteredAgents } from '../caller/agents.ts';
-import { lacks, noGraph, unknownInStatement } from '../caller/lookup.ts';
-import { accessOf } from '../caller/policies.ts';
+import { lacks, unknownInStatement } from '../caller/lookup.ts';
 import { visibleAccess } from '../caller/system-access.ts';
 import type { OpenOntology, Session } from '../session.ts';
 import { benchmarksOf } from './benchmarks.ts';
@@ -22,10 +21,8 @@ import { DEFAULT_TRANSITIVITY } from './detail.ts';
 import { visibleExamples } from './examples.ts';
 import { visibleHistory } from './history.ts';
 import { ACCESS_TABLES, AGENT_TABLES, COUNT_TABLES, isLate, SYSTEM_TABLES, type SystemContext, systemRows } from './system.ts';
+import { type LateRows, systemContext } from './system-context.ts';
 import { versionRow, versionRows } from './versions.ts';
-
-/** Returns the rows when the statement is executed, after the changes of previous statements have been written. */
-export type LateRows = () => Promise<readonly unknown[]>;
 
 /** SHOW x is SELECT * FROM SYS_x. `ontology`: the request must name an ontology. */
 const LISTS: Readonly<Record<string, { readonly ontology: boolean }>> = {
@@ -127,25 +124,6 @@ function ofOntology(show: Showing, rows: (draft: OpenOntology, graph: Graph) => 
   end(show);
   const { draft, graph } = required(show);
   return rows(draft, graph);
-}
-
-/** Returns the context of the system tables of a request. */
-export function systemContext(session: Session, graph: Graph | undefined): SystemContext {
-  const { parser, config } = session.request.runtime;
-  const row = session.draft?.row;
-  const access = row && accessOf(session.caller, row);
-  return {
-    caller: session.caller,
-    parser,
-    answers: session.request.spending.answers,
-    product: config.product,
-    graph: graph ?? noGraph(),
-    ontology: row,
-    version: session.draft === undefined || session.draft.changed ? null : session.draft.version,
-    hidesRows: (access?.rows.length ?? 0) > 0,
-    hidesValues: (access?.masks.length ?? 0) > 0,
-    masked: new Set(access?.masks.map((m) => fold(m.property))),
-  };
 }
 
 /** Adds to the context what `tables` need from the catalog: visible users, roles and grants, row counts, lists of agents, examples, history. @throws SvcError 503 */

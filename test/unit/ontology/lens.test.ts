@@ -63,6 +63,15 @@ const fault = (graph: Graph, text: string): string => {
   }
 };
 
+/** SQL with the planner's aliases numbered in the order of their appearance. */
+function renumbered(sql: string): string {
+  const numbers = new Map<string, number>();
+  return sql.replace(/"~\w+"/g, (alias) => {
+    if (!numbers.has(alias)) numbers.set(alias, numbers.size);
+    return `"~${numbers.get(alias)}"`;
+  });
+}
+
 describe('a model as a caller sees it', () => {
   it('has the visible concepts and views, and their parts', () => {
     const graph = seeing(['animal', 'towns']);
@@ -134,8 +143,9 @@ describe('a model as a caller sees it', () => {
     // the caller does not see all rows of bear, so one more SELECT is around those of big_bear
     const sql = plan(whole, 'SELECT nick, shout FROM svc.big_bear').sql;
     const rows = /\(SELECT "~2"\.nick .* WHERE "~2"\.claws > 4\)/.exec(sql)?.[0] ?? 'no rows';
-    expect(plan(seeing(['big_bear']), 'SELECT nick, shout FROM svc.big_bear').sql).toBe(
-      sql.replaceAll('"~4"', '"~5"').replace(rows, `(SELECT "~4".nick AS nick, "~4".shout AS shout FROM ${rows} AS "~4")`),
+    const inner = rows.replaceAll('"~2"', '"~x"');
+    expect(renumbered(plan(seeing(['big_bear']), 'SELECT nick, shout FROM svc.big_bear').sql)).toBe(
+      renumbered(sql.replace(rows, `(SELECT "~y".nick AS nick, "~y".shout AS shout FROM ${inner} AS "~y")`)),
     );
     expect(plan(seeing(['animal']), 'SELECT shout, "likes[animal]_since", "likes[animal].call" FROM dsvc.animal').sql).toBe(
       plan(whole, 'SELECT shout, "likes[animal]_since", "likes[animal].call" FROM dsvc.animal').sql,
