@@ -209,6 +209,25 @@ describe('a condition that fails in a hidden row', () => {
   });
 });
 
+/** The first rows of each mapping are read by its index. Where the reading fails would tell between which of the visible rows a hidden one lies. */
+it('a condition that fails in a hidden row fails for any LIMIT', async () => {
+  for (const sql of [
+    'CREATE TABLE fence.long (id bigint, n bigint)',
+    'CREATE TABLE fence.short (id bigint, n integer, code text)',
+    'INSERT INTO fence.long SELECT g, g FROM generate_series(1, 1000) AS g',
+    "INSERT INTO fence.short SELECT g, g, CASE g WHEN 1500 THEN 'x' ELSE '1' END FROM generate_series(1001, 2000) AS g",
+    'CREATE INDEX ON fence.long (n)',
+    'CREATE INDEX ON fence.short (n)',
+    'ANALYZE fence.short',
+  ])
+    await s.database.exec(sql);
+  await s.rows(`CREATE ONTOLOGY lengths; CREATE CONCEPT item (id bigint, n bigint, PRIMARY KEY (id)); CREATE CONCEPT part INHERITS (item);
+    CREATE MAPPING m_long INTO item AS SELECT id, n FROM fence.long; CREATE MAPPING m_short INTO part AS SELECT id, n FROM fence.short WHERE code::integer < 100`);
+  const reader = await s.user('lengths', 'QUERY ON ALL ontology.lengths');
+  for (const limit of [2, 400, 600])
+    expect(await s.fault(`SELECT id FROM svc.item ORDER BY n DESC LIMIT ${limit}`, 'lengths', reader)).toBe('400 invalid_text_representation');
+});
+
 describe('a window over all rows of a mapping', () => {
   let editor: string;
   beforeAll(async () => {

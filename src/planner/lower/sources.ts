@@ -37,11 +37,13 @@ export function conceptSource(state: PlanState, concept: Concept, wanted: Wanted
     if (narrowed === false) continue;
     const { rules } = branch;
     const select = (columns: WantedColumns): SelectStmt => branch.select(columns, narrowed);
-    const query = filter?.first
-      ? branch.first(wanted, narrowed, filter.first)
-      : rules.length === 0
-        ? select(wanted)
-        : admitted(state, mapped, rules, wanted, select);
+    // the number of rows must not decide for which of them a condition fails
+    const query =
+      filter?.first && !(branch.mayBeBarred && !branch.rows.isNarrowable)
+        ? branch.first(wanted, narrowed, filter.first)
+        : rules.length === 0
+          ? select(wanted)
+          : admitted(state, mapped, rules, wanted, select);
     branches.push({ branch, query });
   }
   const queries = state.context.keepsMappings ? branches.map((b) => b.query) : mergeTables(branches, filter?.typesAreFiltered !== false);
