@@ -48,6 +48,12 @@ export const ANSWERS_LIMITS: Limits = { nodes: 700_000, steps: 80_000_000, entri
 /** The cost in an answer of parsing or printing a piece of SQL of a model. */
 export const stepsOfPrinting = (characters: number): number => 8 * stepsOfPiece(characters);
 
+/** The cost of a property of a concept in an answer, with its own object. */
+export const NODES_OF_A_PROPERTY = 4;
+
+/** The cost of a relationship of a concept in an answer, with its own object. */
+export const NODES_OF_A_RELATIONSHIP = 6;
+
 /** A list of a concept's relationships is kept with the concept. This number of them costs as much as a node. */
 export const RELATIONSHIPS_OF_A_NODE = 8;
 

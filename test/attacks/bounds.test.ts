@@ -224,6 +224,37 @@ describe('answers about a model whose concepts inherit relationships with many l
   );
 });
 
+describe('answers about a model whose concepts inherit many properties', () => {
+  const listed = (n: number): string => Array.from({ length: n }, (_, i) => `p${i} string`).join(', ');
+  const model = (concepts: number): string =>
+    `CREATE CONCEPT top (${listed(200)}); ${Array.from({ length: concepts }, (_, i) => `CREATE CONCEPT c${i} INHERITS (top)`).join('; ')}`;
+  beforeAll(async () => {
+    await s.rows('CREATE ONTOLOGY usual');
+    await s.rows(model(150), 'usual');
+    await s.rows('CREATE ONTOLOGY wide');
+    await s.rows(model(600), 'wide');
+  });
+
+  it.each(['get_ontology/', 'openapi/'])('stay below the memory of an isolate: %s', async (path) => {
+    const end = path === 'openapi/' ? '.json' : '';
+    expect((await s.get(`${path}usual${end}`)).status).toBe(200);
+    const { status, json } = await s.get(`${path}wide${end}`);
+    expect([status, json.code]).toEqual([400, 'too_complex']);
+  });
+
+  it('stay below the memory of an isolate: rows of many columns', async () => {
+    const statement = 'SELECT count(*) AS n FROM SYS_CONCEPT_PROPERTIES';
+    expect(await s.rows(statement, 'usual')).toEqual([{ n: 151 * 200 }]);
+  });
+
+  it('stay below the memory of an isolate: the list that questions in words read', async () => {
+    const { describeModel } = await import('../../src/llm/describe.ts');
+    const ask = async (ontology: string) => describeModel({ request: await s.request(s.token), ontology, about: [], maxTokens: 1000 });
+    expect((await ask('usual')).text).toContain('top');
+    await expect(ask('wide')).rejects.toMatchObject({ code: 'too_complex' });
+  });
+});
+
 describe('users', () => {
   it.each([
     [`CREATE USER long OPTIONS (first_name = '${'x'.repeat(201)}')`],

@@ -1,5 +1,5 @@
 /** The subjects of questions in words: the concepts, views and cubes that the caller may read, as plain data. */
-import { made, withinAnswer } from '../../budget.ts';
+import { made, NODES_OF_A_PROPERTY, NODES_OF_A_RELATIONSHIP, withinAnswer } from '../../budget.ts';
 import { cacheOf } from '../../cache.ts';
 import type { Concept, Graph } from '../../ontology/graph.ts';
 import { fold } from '../../ontology/names.ts';
@@ -148,7 +148,8 @@ const PLAIN = { description: null, tags: {}, isMeasure: false, isMulti: false, i
 
 function conceptSubject(graph: Graph, concept: Concept, texts: Pick<Texts, 'condition'>): Subject {
   const from = (owner: Concept): string | null => (owner === concept ? null : owner.name);
-  made(concept.properties.length + concept.multi.length + concept.measures.length + concept.relationships.length);
+  made(NODES_OF_A_PROPERTY * (concept.properties.length + concept.multi.length + concept.measures.length));
+  made(NODES_OF_A_RELATIONSHIP * concept.relationships.length);
   const keys = new Set(concept.key?.properties ?? []);
   const labels = new Set(concept.label);
   return {

@@ -1,5 +1,5 @@
 /** The description of an ontology for `get_ontology` (docs/design/rows-and-json.md#the-detail-object), from the graph that the caller sees. Pure. */
-import { type Budget, made, STEPS_OF_A_LINK, visited, withinAnswer } from '../../budget.ts';
+import { type Budget, made, NODES_OF_A_PROPERTY, NODES_OF_A_RELATIONSHIP, STEPS_OF_A_LINK, visited, withinAnswer } from '../../budget.ts';
 import type { Concept, Graph, Relationship } from '../../ontology/graph.ts';
 import { type ColumnDef, isRaw, type MappingDef, type MeasureDef, type PropertyDef, type Transitivity } from '../../ontology/model.ts';
 import { fold } from '../../ontology/names.ts';
@@ -113,7 +113,8 @@ const measureDetail = (m: MeasureDef, texts: Texts) => ({
 
 function conceptDetail(graph: Graph, concept: Concept, texts: Texts): Record<string, unknown> {
   const from = (owner: Concept): string | null => (owner === concept ? null : owner.name);
-  made(concept.properties.length + concept.multi.length + concept.measures.length + concept.relationships.length);
+  made(NODES_OF_A_PROPERTY * (concept.properties.length + concept.multi.length + concept.measures.length));
+  made(NODES_OF_A_RELATIONSHIP * concept.relationships.length);
   return {
     concept: concept.name,
     inheritance: concept.parents.map((c) => c.name),

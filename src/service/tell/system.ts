@@ -41,8 +41,10 @@ export const isLate = (table: string): boolean =>
 
 type Type = SystemTable['columns'][number]['type'];
 type Value = string | number | boolean | null;
-/** This number of characters in a row costs as much as a row. */
+/** This number of characters in a row costs as much as a node. */
 const CHARACTERS_OF_A_NODE = 100;
+/** This number of columns costs as much as a node. */
+const COLUMNS_OF_A_NODE = 4;
 
 interface Table {
   /** `name` (text), or `name:type`. */
@@ -307,7 +309,7 @@ export function systemRows(context: SystemContext): (name: string) => SystemRows
     const from = source;
     const rows = withinAnswer(`the system table ${name}`, context.answers, () =>
       Array.from((TABLES[name] as Table).rows(from), (row) => {
-        made(1 + row.reduce<number>((n, v) => n + (typeof v === 'string' ? v.length : 0), 0) / CHARACTERS_OF_A_NODE);
+        made(row.reduce<number>((n, v) => n + (typeof v === 'string' ? v.length : 0), 0) / CHARACTERS_OF_A_NODE + row.length / COLUMNS_OF_A_NODE);
         return Object.fromEntries(columns.map((c, i) => [c.name, row[i] ?? null]));
       }),
     );
