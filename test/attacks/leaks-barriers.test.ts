@@ -12,7 +12,8 @@ const TABLES = [
   "INSERT INTO fence.t_box VALUES (1, 'open'), (2, 'shut')",
   'CREATE TABLE fence.t_item (id bigint, half text, box bigint, n bigint, code text, state text)',
   `INSERT INTO fence.t_item VALUES (1, 'a', 1, 21, '1', 'open'), (2, 'b', 1, 22, '2', 'open'), (6, 'b', 2, 7, 'x', 'shut'), (7, 'a', 2, 8, 'x', 'shut')`,
-  'ALTER TABLE fence.t_item ADD doc json',
+  'ALTER TABLE fence.t_item ADD doc json, ADD big numeric',
+  "UPDATE fence.t_item SET big = CASE state WHEN 'open' THEN 1 ELSE 1e400 END",
   `UPDATE fence.t_item SET doc = CASE state WHEN 'open' THEN '{"a": "1"}' ELSE '{"a": "\\u0000"}' END::json`,
   "CREATE FUNCTION fence.left(t text) RETURNS integer LANGUAGE sql IMMUTABLE AS $$ SELECT 9 / (length(t) - strpos(t, 't')) $$",
 ];
@@ -185,6 +186,7 @@ describe('a condition that fails in a hidden row', () => {
     ['of a policy, in a unit', WHOLE, [policy(`date_part(CASE state WHEN 'open' THEN 'day' ELSE 'x' END, TIMESTAMP '2020-01-01') > 0`)], 'ALL', 'svc.item'],
     ['of a policy, in a function of the datasource', WHOLE, [policy('fence.left(state) > 0')], 'ALL', 'svc.item'],
     ['of a mapping, in a json text', `${WHOLE} WHERE doc ->> 'a' = '1'`, [], 'ALL', 'svc.item'],
+    ['of a mapping, next to a float', `${WHOLE} WHERE big < sqrt(2)`, [], 'ALL', 'svc.item'],
     ['of a policy, beside a path', HALVES, [policy(`"lies_in[box].box_state" = 'open' AND code < 100`)], 'ALL', 'svc.item'],
     ['of a policy, over a calculated property', WHOLE, [policy('inverse < 100')], 'ALL', 'dsvc.item'],
     ['of a mapping', `${WHOLE} WHERE code::bigint < 100`, [], 'ALL', 'svc.item'],

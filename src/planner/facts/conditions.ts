@@ -4,14 +4,18 @@
  */
 import type { FuncCall } from '@pgsql/types';
 import { visited } from '../../budget.ts';
-import { cast, clone, isSubQuery, lastName, type Node, nameOf, nullValue, operator, rewrite } from '../plan/tree.ts';
+import { cast, clone, isSubQuery, lastName, type Node, nameOf, nullValue, operator, rewrite, walk } from '../plan/tree.ts';
+import { convertedAs } from './conversions.ts';
 import { isTotal } from './total.ts';
 
 /**
  * True if a condition may raise an error on some rows and not on others. The time that it takes does not count: its author knows the tables.
  * @param isOverTables whether its columns are those of tables, whose types are not known here
  */
-export const mayFail = (condition: unknown, isInner = false, isOverTables = false): boolean => !isTotal(simplified(condition, isOverTables), isInner, true);
+export function mayFail(condition: unknown, isInner = false, isOverTables = false): boolean {
+  const simpler = simplified(condition, isOverTables);
+  return !isTotal(simpler, isInner, true) || (isOverTables && mayBeFloat(simpler));
+}
 
 /** Functions that raise an error on no value of one argument if the others are constants, with the position of that argument; undefined means any. */
 const SAFE_FUNCTIONS: ReadonlyMap<string, number | undefined> = new Map([
@@ -40,11 +44,12 @@ export function simplified<T>(condition: T, isOverTables = false): T {
   noteVarying(tree, varying);
   const isConstant = (n: Node): boolean => !varying.has(n);
   const replace = (n: Node): Node | undefined => {
-    // a branch may be computed for some rows only
-    if ('CaseExpr' in n || 'CoalesceExpr' in n) return n;
+    // a branch may be computed for some rows only, and the types of the branches are converted
+    if ('CaseExpr' in n || 'CoalesceExpr' in n || 'MinMaxExpr' in n) return n;
     // CURRENT_DATE and the like
     if ('SQLValueFunction' in n) return nullValue();
-    if (('A_Expr' in n || 'FuncCall' in n || 'A_ArrayExpr' in n || 'TypeCast' in n) && isConstant(n)) return isTotal(n) ? n : nullValue();
+    if (('A_Expr' in n || 'FuncCall' in n || 'A_ArrayExpr' in n || 'TypeCast' in n) && isConstant(n))
+      return isTotal(n) ? n : mayBeFloat(n) ? cast(nullValue(), 'double precision') : nullValue();
     if ('FuncCall' in n) {
       const args = n.FuncCall.args ?? [];
       const [only, ...others] = args.filter((a) => !isConstant(a));
@@ -61,11 +66,30 @@ export function simplified<T>(condition: T, isOverTables = false): T {
   return rewrite(tree, replace) as T;
 }
 
+/** Functions that return floats. Not every `numeric` value next to a float fits in one. */
+const FLOAT_FUNCTIONS =
+  /^(sqrt|cbrt|exp|ln|log|log10|pow|power|pi|degrees|radians|a?(sin|cos|tan)[hd]?|cotd?|atan2d?|date_part|float[48]|random|ts_rank(_cd)?|.*similarity)$/;
+const FLOAT_OPERATORS = new Set(['^', '|/', '||/', '<->']);
+
+/** True if a part of a tree may be a float: a cast, or a call. */
+function mayBeFloat(tree: unknown): boolean {
+  let found = false;
+  walk(tree, (n) => {
+    if ('TypeCast' in n) found ||= convertedAs(lastName(n.TypeCast.typeName?.names)) === 'float';
+    if ('FuncCall' in n) found ||= FLOAT_FUNCTIONS.test(lastName(n.FuncCall.funcname)) || isOwn(n.FuncCall);
+    if ('A_Expr' in n) found ||= FLOAT_OPERATORS.has(lastName(n.A_Expr.name));
+    return !found;
+  });
+  return found;
+}
+
+/** True for a function of the datasource. It may have the name of a built-in one. */
+const isOwn = ({ funcname = [] }: FuncCall): boolean => funcname.length > 1 && nameOf(funcname[0]) !== 'pg_catalog';
+
 /** @param at the position of the only argument that is not a constant */
-function isSafeCall({ funcname, args = [] }: FuncCall, at: number, isOverTables: boolean): boolean {
-  const [first, ...rest] = (funcname ?? []).map(nameOf);
-  // a function of the datasource may have the same name
-  if (rest.length > 0 && first !== 'pg_catalog') return false;
+function isSafeCall(call: FuncCall, at: number, isOverTables: boolean): boolean {
+  if (isOwn(call)) return false;
+  const { funcname, args = [] } = call;
   const name = lastName(funcname);
   if (name === 'date_trunc') return !isOverTables && at === 1 && args.length === 2 && SAFE_UNITS.has(textOf(args[0]));
   return SAFE_FUNCTIONS.has(name) && (SAFE_FUNCTIONS.get(name) ?? at) === at;

@@ -126,7 +126,7 @@ export class Facts {
     this.#kinds.add(kind);
     if (!CONVERSIONS.some((pair) => pair.every((k) => this.#kinds.has(k)))) return;
     this.mayRaise = true;
-    this.mayQuote ||= this.#position.isTrusted;
+    this.mayQuote ||= this.#position.isTrusted || this.#position.isStored;
   }
 
   /** Notes the columns of a raw view, which have the types of table columns. */
@@ -151,7 +151,7 @@ export class Facts {
   noteUnknownComparison(): void {
     if (!this.#isRestricted) return;
     this.mayRaise = true;
-    this.mayQuote ||= this.#position.isTrusted;
+    this.mayQuote ||= this.#position.isTrusted || this.#position.isStored;
   }
 
   /** Starts to count the relations of a sub-query in an expression. */

@@ -60,12 +60,13 @@ export function mappedRows(stmt: SelectStmt, standIns: ReadonlyMap<string, strin
     };
   }
   const { fromClause = [], whereClause } = stmt;
+  const whereMayFail = conditionMayFail([fromClause, whereClause], false, true);
   return {
     from: () => [...fromClause],
     where: () => (whereClause ? [whereClause] : []),
     column: (name) => columns.get(name) ?? column(ALIAS, name),
-    isTotal: !mayFail,
-    isNarrowable: !callsOwnIn(stmt.targetList) && !conditionMayFail([fromClause, whereClause], false, true),
+    isTotal: !mayFail && !whereMayFail,
+    isNarrowable: !callsOwnIn(stmt.targetList) && !whereMayFail,
     multiplies: multiplies({ SelectStmt: stmt }),
     leavesOut: leavesOut(stmt),
   };
