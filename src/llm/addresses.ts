@@ -2,6 +2,7 @@
  * Addresses in answers in words. A value of the database may tell a language model to write an address that contains other values; a client that shows the answer as
  * Markdown or HTML loads images without a click, and so would send these values to the writer of the address. Pure.
  */
+import { line } from './fence.ts';
 
 /** A text without foreign addresses, and whether it had any. */
 export interface Cleaned {
@@ -37,3 +38,6 @@ export function withoutForeignAddresses(text: string, known: readonly string[]):
   });
   return { text: cleaned.replace(/!(?=\[)/g, '').replace(/<(?=[a-z/!?])/gi, '< '), hadForeign };
 }
+
+/** What a language model says besides the answer, such as a reason: on one line, and without any address. */
+export const remark = (text: string, most: number): string => line(withoutForeignAddresses(text, []).text, most);

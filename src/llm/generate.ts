@@ -2,9 +2,11 @@
  * Writes SQL for a question: a language model writes it, and the planner and the datasource check it. Errors go back to the model, and what it misses is added to the
  * graph that it sees, for at most 1 + retries calls (docs/design/mcp.md#questions). Only valid statements are returned.
  */
+
 import { z } from 'zod';
 import { SvcError } from '../errors.ts';
 import type { Turn } from '../service.ts';
+import { remark } from './addresses.ts';
 import { cut, fenced, inner, line } from './fence.ts';
 import { MAX_PROMPT } from './knowledge.ts';
 import { clearReadings, READINGS, type Reading } from './readings.ts';
@@ -186,8 +188,8 @@ class Generation<T extends Attempt> {
       const sql = value !== undefined ? statement(value.sql) : cutOff ? undefined : sqlIn(text);
       return {
         sql: sql === '' ? undefined : sql,
-        refusal: value?.refusal ? line(value.refusal, 600) : undefined,
-        reason: line(value?.reason ?? '', 1000),
+        refusal: value?.refusal ? remark(value.refusal, 600) : undefined,
+        reason: remark(value?.reason ?? '', 1000),
         readings: (value as { readonly readings?: readonly Reading[] } | undefined)?.readings ?? [],
       };
     } catch (error) {
@@ -258,7 +260,7 @@ Write another SELECT if one of them may be wrong; otherwise return it unchanged.
       }
       this.#tries.push({ sql, error: null });
       if (done.isEmpty) break;
-      best = { kind: 'made', sql, result: done, reason: line(value.reasoning, 1000), tries: this.#tries };
+      best = { kind: 'made', sql, result: done, reason: remark(value.reasoning, 1000), tries: this.#tries };
     }
     return best;
   }

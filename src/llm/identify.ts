@@ -2,10 +2,12 @@
  * Finds the concept, view or cube that a question is about. Words rank all subjects, and the best ones are shown to a language model as a small tree.
  * The model chooses one of these; its answer cannot name anything else.
  */
+
 import { z } from 'zod';
 import { cacheOf } from '../cache.ts';
 import { notFound } from '../errors.ts';
 import type { QuestionModel, ServiceRequest, Subject } from '../service.ts';
+import { remark } from './addresses.ts';
 import { fenced, line } from './fence.ts';
 import { type Ranked, rank } from './rank.ts';
 import { type RankIndex, rankIndex } from './rank-index.ts';
@@ -179,7 +181,7 @@ async function chosen(ranked: readonly Ranked[], { question, note }: Identify, l
   );
   const { value } = answer;
   const found = value === undefined ? undefined : candidates.find((c) => c.name === value.concept);
-  const reason = line(value?.reason ?? '', REASON);
+  const reason = remark(value?.reason ?? '', REASON);
   return {
     subject: (found ?? best).subject,
     reason: found === undefined ? `The model chose none of the candidates. ${byWords(best.ranked)}` : reason === '' ? byWords(found.ranked) : reason,

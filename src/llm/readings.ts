@@ -1,6 +1,6 @@
 /** Readings of a question that can be understood in several ways: each as a sentence, and the SQL for it. */
 import { z } from 'zod';
-import { line } from './fence.ts';
+import { remark } from './addresses.ts';
 import { sameSql, statement } from './sql-text.ts';
 
 export interface Reading {
@@ -33,7 +33,7 @@ export async function clearReadings(all: readonly Reading[], check: (sql: string
   for (const one of all) {
     if (readings.length === MAX_READINGS) break;
     const sql = statement(one.sql);
-    const reading = line(one.reading, READING);
+    const reading = remark(one.reading, READING);
     if (sql === '' || reading === '' || readings.some((r) => sameSql(r.sql, sql) || r.reading === reading)) continue;
     const error = await check(sql);
     if (error === undefined) readings.push({ reading, sql });
