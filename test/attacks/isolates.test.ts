@@ -2,8 +2,13 @@
  * Cached rights: one isolate changes rights and the model, another one with warm caches answers. After 61 seconds it
  * must answer like an isolate without caches, after any changes. The sequences of changes are random (SEED, DEEP).
  */
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { copyFile, mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { CATALOG_OWNER, READER } from '../../dev/roles.ts';
+import { loadNodeParser } from '../../src/cli/node-parser.ts';
 import { parseConnection } from '../../src/config.ts';
 import { patience, SEED } from '../support/generated.ts';
 import { memoryNamespace } from '../support/memory-namespace.ts';
@@ -12,6 +17,7 @@ import { sizesOf } from '../support/sizes.ts';
 import { inVariable, jws, rsa, spki } from '../unit/auth/by-hand.ts';
 
 const SIZES = sizesOf('attacks/isolates');
+const parser = await loadNodeParser();
 
 const ROUNDS = Number(process.env.ROUNDS ?? SIZES.rounds);
 const realm = rsa();
@@ -29,17 +35,43 @@ let service: TestService;
 const callers: Record<string, () => Headers> = {};
 const tokens: Record<string, string> = {};
 
+/** What an isolate is made of. The bundle is one file, so that a copy of it has its own memory, also that of modules that are loaded on demand. */
+const ENTRY = `
+export { ByteStore } from './src/cache.ts';
+export { createApp } from './src/http/app.ts';
+export { neonDb } from './src/catalog/db.ts';
+export { keyValues } from './src/catalog/kv.ts';
+export { readConfig } from './src/config.ts';
+export { memoryStatements } from './test/support/async-memory.ts';
+`;
+
+let folder: string;
+let isolates = 0;
+
+async function bundled(): Promise<void> {
+  const root = fileURLToPath(new URL('../../', import.meta.url));
+  // inside the repository, where the packages are found
+  folder = await mkdtemp(join(root, 'dist/isolates-'));
+  const outfile = join(folder, 'service.mjs');
+  await build({
+    stdin: { contents: ENTRY, resolveDir: root },
+    bundle: true,
+    splitting: false,
+    format: 'esm',
+    platform: 'node',
+    packages: 'external',
+    outfile,
+    logLevel: 'silent',
+  });
+}
+
 /** The modules of the service once more, with their own memory. `cold`: caches nothing and has its own KV namespace. */
 async function isolate(cold = false): Promise<Isolate> {
-  vi.resetModules();
-  const { ByteStore } = await import('../../src/cache.ts');
+  isolates++;
+  const own = join(folder, `isolate-${isolates}.mjs`);
+  await copyFile(join(folder, 'service.mjs'), own);
+  const { ByteStore, createApp, neonDb, keyValues, readConfig, memoryStatements } = await import(/* @vite-ignore */ pathToFileURL(own).href);
   if (cold) ByteStore.prototype.get = () => undefined;
-  const { createApp } = await import('../../src/http/app.ts');
-  const { neonDb } = await import('../../src/catalog/db.ts');
-  const { keyValues } = await import('../../src/catalog/kv.ts');
-  const { readConfig } = await import('../../src/config.ts');
-  const { loadNodeParser } = await import('../../src/cli/node-parser.ts');
-  const { memoryStatements } = await import('../support/async-memory.ts');
   const config = readConfig({
     CATALOG_URL: service.database.secret(CATALOG_OWNER),
     DATASOURCE_MAIN: service.database.secret(READER),
@@ -50,7 +82,7 @@ async function isolate(cold = false): Promise<Isolate> {
   const runtime: any = {
     config,
     db: neonDb(parseConnection(service.database.secret(CATALOG_OWNER), 'CATALOG_URL')),
-    parser: await loadNodeParser(),
+    parser,
     now,
     waitUntil: (work: Promise<unknown>) => void work.catch(() => undefined),
     log: () => undefined,
@@ -138,6 +170,7 @@ const CHANGES: readonly (readonly [ontology: string, ...statements: string[]])[]
 ];
 
 beforeAll(async () => {
+  await bundled();
   service = await startService({ settings: ENV, parts: { now, kv: undefined } });
   const { exec } = service.database;
   for (const sql of [
@@ -166,7 +199,10 @@ beforeAll(async () => {
   };
   callers.cydAsAnn = () => ({ ...callers.cyd?.(), 'x-api-impersonate-user': 'ann' });
 });
-afterAll(() => service?.close());
+afterAll(async () => {
+  await service?.close();
+  await rm(folder, { recursive: true, force: true });
+});
 
 it('an isolate with warm caches answers like a cold one after 61 seconds', { timeout: patience(120_000) }, async () => {
   let state = SEED;
