@@ -48,15 +48,20 @@ const worker: V4WorkerOptions = {
   unsafeDirectSockets: [{ host: '127.0.0.1', port: parameters.port }],
 };
 
-const miniflare = new Miniflare(
-  convertV4MiniflareOptions({
-    workers: [worker],
-    log: new Log(LogLevel.ERROR),
-    // wrangler dev uses the same folder
-    resourcePersistencePath: join(parameters.persistDir, 'v3'),
-    handleStructuredLogs: ({ message }) => console.log(message),
-  }),
-);
+const create = (): Miniflare =>
+  new Miniflare(
+    convertV4MiniflareOptions({
+      workers: [worker],
+      log: new Log(LogLevel.ERROR),
+      // wrangler dev uses the same folder
+      resourcePersistencePath: join(parameters.persistDir, 'v3'),
+      handleStructuredLogs: ({ message }) => console.log(message),
+    }),
+  );
+let miniflare = create();
+
+/** How often the start is repeated while the port is in use. */
+const ATTEMPTS = 10;
 
 let ending: Promise<void> | undefined;
 const end = (code: number): void => {
@@ -65,8 +70,27 @@ const end = (code: number): void => {
 };
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => end(0));
 
+/**
+ * Waits until the Worker listens. The port was free when the start began. A connection of another process may have got it as its own port since then, and ends soon, so
+ * the start is repeated for a few seconds.
+ */
+async function listening(): Promise<void> {
+  for (let left = ATTEMPTS; ; left--) {
+    try {
+      await miniflare.ready;
+      return;
+    } catch (error) {
+      if (left === 0 || ending !== undefined || !/address already in use/i.test((error as Error).message)) throw error;
+      console.log('host: the port is in use, trying again');
+      await miniflare.dispose().catch(() => undefined);
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      miniflare = create();
+    }
+  }
+}
+
 try {
-  await miniflare.ready;
+  await listening();
   console.log(`host: ready on ${(await miniflare.unsafeGetDirectURL(facts.name)).origin}`);
 } catch (error) {
   console.error(`error: ${(error as Error).message.split('\n')[0]}`);

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { buildConsole } from '../../scripts/build-console.ts';
 import { builtWorker } from './built.ts';
 import { envFile } from './env-file.ts';
@@ -31,6 +32,8 @@ export interface WorkerOptions {
 export interface DevWorker {
   /** Resolves with its last output if it ends by itself. */
   ended: Promise<string>;
+  /** Resolves when it says that it listens. */
+  listens: Promise<void>;
   /** Ends it and all its child processes. */
   stop(): Promise<void>;
 }
@@ -84,6 +87,7 @@ const environment = (stateDir: string): NodeJS.ProcessEnv => ({
 
 function running(child: ChildProcess, onLine: (line: string) => void): DevWorker {
   let tail = '';
+  const { promise: listens, resolve: ready } = Promise.withResolvers<void>();
   for (const stream of [child.stdout, child.stderr]) {
     let rest = '';
     stream?.setEncoding('utf8').on('data', (text: string) => {
@@ -91,6 +95,7 @@ function running(child: ChildProcess, onLine: (line: string) => void): DevWorker
       rest = lines.pop()!;
       for (const line of lines) {
         tail = `${tail}${line}\n`.slice(-4000);
+        if (/ready on /i.test(line)) ready();
         onLine(line);
       }
     });
@@ -100,7 +105,7 @@ function running(child: ChildProcess, onLine: (line: string) => void): DevWorker
     child.once('exit', () => resolve(tail));
   });
   const tree = new ProcessTree(child);
-  return { ended, stop: () => tree.stop() };
+  return { ended, listens, stop: () => tree.stop() };
 }
 
 /** Waits for `health`; throws StartFailure if the Worker ends or never answers. */
@@ -110,6 +115,8 @@ export async function untilHealthy(worker: DevWorker, address: string, timeoutMs
     tail = said;
   });
   const end = Date.now() + timeoutMs;
+  // A connection to a port of this machine on which nobody listens may get the same port as its own, and then occupies it.
+  await Promise.race([worker.listens, worker.ended, setTimeout(timeoutMs / 4, undefined, { ref: false })]);
   for (let status = 'no answer'; ; ) {
     if (tail !== undefined) throw new StartFailure(`the Worker could not be started: ${firstError(tail)}`);
     if (Date.now() > end) throw new StartFailure(`the Worker does not get ready: ${address} answers ${status}`);
@@ -121,7 +128,7 @@ export async function untilHealthy(worker: DevWorker, address: string, timeoutMs
     } catch {
       // Not listening yet.
     }
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await setTimeout(100);
   }
 }
 

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { freePort } from '../../dev/scratch-postgres.ts';
+import { startBuilt } from '../../dev/start/worker.ts';
 import { Start, sql } from './support/npm-start-process.ts';
 
 let dir: string;
@@ -105,6 +106,26 @@ describe('npm start', () => {
     try {
       await fails({}, new RegExp(`port ${port} is in use`));
     } finally {
+      taken.close();
+    }
+  });
+
+  it('waits for a port that a connection of another process has meanwhile', async () => {
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(port, '127.0.0.1', resolve));
+    const lines: string[] = [];
+    const onLine = (line: string): void => {
+      lines.push(line);
+      if (/port is in use, trying again/.test(line)) taken.close();
+    };
+    const worker = await startBuilt({ port, settings: {}, persistDir: join(dir, 'state'), stateDir: dir, onLine });
+    try {
+      await Promise.race([worker.listens, worker.ended.then((last) => Promise.reject(new Error(last)))]);
+      const said = lines.filter((line) => /^host: /.test(line));
+      expect(said[0]).toBe('host: the port is in use, trying again');
+      expect(said.at(-1)).toBe(`host: ready on http://127.0.0.1:${port}`);
+    } finally {
+      await worker.stop();
       taken.close();
     }
   });
