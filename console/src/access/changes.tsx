@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks';
 import { type Failure, failureOf, literal, product, query } from '../api/http.ts';
 import { FailureBox } from '../parts/basics.tsx';
+import { Table } from '../parts/table.tsx';
 import { texts } from '../texts.ts';
 import { Choice, Field } from './statement-form.tsx';
 
@@ -59,32 +60,18 @@ export function Changes({ ontology }: { readonly ontology: string }) {
       {failure !== null && <FailureBox failure={failure} />}
       {rows !== null && rows.length === 0 && <p class="muted">{texts.changes.none}</p>}
       {rows !== null && rows.length > 0 && (
-        <div class="scroll changes" tabIndex={0}>
-          <table>
-            <caption class="hidden">{texts.changes.title}</caption>
-            <thead>
-              <tr>
-                {[when, who, what, where].map((c) => (
-                  <th key={c} scope="col">
-                    {c}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map((row, i) => (
-                <tr key={i}>
-                  <td>
-                    <time dateTime={row.changed_on}>{new Date(row.changed_on).toLocaleString('en', { dateStyle: 'medium', timeStyle: 'short' })}</time>
-                  </td>
-                  <td>{row.actor === null ? row.user_name : texts.changes.as(row.actor, row.user_name)}</td>
-                  <td>{row.statements ?? row.action}</td>
-                  <td>{row.ontology ?? '\u2014'}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table columns={[when, who, what, where]} caption={texts.changes.title} class="changes">
+          {rows.map((row, i) => (
+            <tr key={i}>
+              <td>
+                <time dateTime={row.changed_on}>{new Date(row.changed_on).toLocaleString('en', { dateStyle: 'medium', timeStyle: 'short' })}</time>
+              </td>
+              <td>{row.actor === null ? row.user_name : texts.changes.as(row.actor, row.user_name)}</td>
+              <td>{row.statements ?? row.action}</td>
+              <td>{row.ontology ?? '\u2014'}</td>
+            </tr>
+          ))}
+        </Table>
       )}
       {rows !== null && rows.length > 0 && rows.length % PAGE === 0 && (
         <button type="button" onClick={() => void load(rows.length)}>

@@ -1,8 +1,7 @@
 /** A small chart as SVG, for pages that must not load a library. It shows what the chart of the console would show of the same rows. */
-import { useMemo, useState } from 'preact/hooks';
 import { cellText, numberOf } from '../api/exact.ts';
 import type { Rows } from '../api/rows.ts';
-import { chosenIn, KINDS, type Kind, shapeOf } from '../query/shape.ts';
+import { useChartChoices } from '../query/chart-choices.tsx';
 import { texts } from '../texts.ts';
 import { own } from './texts.ts';
 
@@ -18,12 +17,8 @@ interface Point {
 }
 
 export function Chart({ rows, count }: { readonly rows: Rows; readonly count: number }) {
-  const shape = useMemo(() => shapeOf(rows, count), [rows, count]);
-  const [kind, setKind] = useState<Kind | null>(null);
-  const [along, setAlong] = useState<string | null>(null);
-  const [value, setValue] = useState<string | null>(null);
+  const { shape, x, y, kind: chosen, controls } = useChartChoices(rows, count);
   if (shape.numbers.length === 0) return <p class="empty">{texts.query.noChart}</p>;
-  const { x, y, kind: chosen } = chosenIn(shape, along, value, kind);
   const isTime = shape.times.includes(x);
   const points: Point[] = [];
   for (let i = 0; i < Math.min(count, chosen === 'bar' ? MOST_BARS : MOST_POINTS); i++) {
@@ -33,34 +28,9 @@ export function Chart({ rows, count }: { readonly rows: Rows; readonly count: nu
     if (height !== null && (chosen === 'bar' || !Number.isNaN(at))) points.push({ label: cellText(row[x]) ?? texts.query.null, x: at, y: height });
   }
   if (chosen === 'line') points.sort((a, b) => a.x - b.x);
-  const choices: readonly (readonly [string, string, readonly string[], (to: string) => void])[] = [
-    [texts.query.chartX, x, rows.columns, setAlong],
-    [texts.query.chartY, y, shape.numbers, setValue],
-  ];
   return (
     <div class="chart">
-      <div class="bar">
-        <label>
-          {texts.query.chartKind}{' '}
-          <select value={chosen} onChange={(e) => setKind(e.currentTarget.value as Kind)}>
-            {KINDS.map((k) => (
-              <option key={k} value={k}>
-                {texts.query.kinds[k]}
-              </option>
-            ))}
-          </select>
-        </label>
-        {choices.map(([label, current, columns, choose]) => (
-          <label key={label}>
-            {label}{' '}
-            <select value={current} onChange={(e) => choose(e.currentTarget.value)}>
-              {columns.map((c) => (
-                <option key={c}>{c}</option>
-              ))}
-            </select>
-          </label>
-        ))}
-      </div>
+      {controls}
       {chosen === 'bar' ? (
         <Bars points={points} name={`${y} / ${x}`} />
       ) : (

@@ -1,5 +1,6 @@
 /** What is drawn, as a table. */
 import { useMemo } from 'preact/hooks';
+import { Table } from '../parts/table.tsx';
 import { texts } from '../texts.ts';
 import type { DataGraph } from './graph.ts';
 import type { Look } from './style.ts';
@@ -11,7 +12,7 @@ interface Props {
   look(type: string): Look;
 }
 
-export function Table({ graph, chosen, choose, look }: Props) {
+export function DrawnTable({ graph, chosen, choose, look }: Props) {
   const links = useMemo(() => {
     const found = new Map<string, number>();
     for (const { from, to } of graph.links) for (const id of new Set([from, to])) found.set(id, (found.get(id) ?? 0) + 1);
@@ -21,35 +22,22 @@ export function Table({ graph, chosen, choose, look }: Props) {
   return (
     <details class="drawn">
       <summary>{texts.data.table}</summary>
-      <div class="scroll" tabIndex={0}>
-        <table>
-          <thead>
-            <tr>
-              {[label, type, id, linked].map((c) => (
-                <th key={c} scope="col">
-                  {c}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {[...graph.entities.values()].map((e) => (
-              <tr key={e.id}>
-                <td>
-                  <button type="button" class="link" aria-pressed={e.id === chosen} onClick={() => choose(e.id)}>
-                    {look(e.type).label(e.id) ?? e.label ?? e.id}
-                  </button>
-                </td>
-                <td>{e.type}</td>
-                <td>
-                  <code>{e.id}</code>
-                </td>
-                <td>{links.get(e.id) ?? 0}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table columns={[label, type, id, linked]}>
+        {[...graph.entities.values()].map((e) => (
+          <tr key={e.id}>
+            <td>
+              <button type="button" class="link" aria-pressed={e.id === chosen} onClick={() => choose(e.id)}>
+                {look(e.type).label(e.id) ?? e.label ?? e.id}
+              </button>
+            </td>
+            <td>{e.type}</td>
+            <td>
+              <code>{e.id}</code>
+            </td>
+            <td>{links.get(e.id) ?? 0}</td>
+          </tr>
+        ))}
+      </Table>
     </details>
   );
 }

@@ -4,9 +4,10 @@ import { startingScript } from '../../../src/cli/introspect-script.ts';
 import type { DbTable } from '../../../src/engine/tables.ts';
 import { Choice, StatementForm } from '../access/statement-form.tsx';
 import { addDatasource } from '../access/statements.ts';
-import { type Failure, failureOf, identifier, query } from '../api/http.ts';
+import { identifier, query } from '../api/http.ts';
 import { reloadModel } from '../model/current.ts';
 import type { Model } from '../model/model.ts';
+import { useAttempt } from '../parts/attempt.ts';
 import { Code, FailureBox, Line } from '../parts/basics.tsx';
 import { texts } from '../texts.ts';
 
@@ -21,19 +22,7 @@ export default function OwnTables({ model: m, open }: Props) {
   const [datasources, setDatasources] = useState<readonly string[]>(attached);
   const [datasource, setDatasource] = useState(attached[0] ?? '');
   const [tables, setTables] = useState<readonly DbTable[] | null>(null);
-  const [failure, setFailure] = useState<Failure | null>(null);
-  const [busy, setBusy] = useState(false);
-  const attempt = async (work: () => Promise<void>): Promise<void> => {
-    setFailure(null);
-    setBusy(true);
-    try {
-      await work();
-    } catch (error) {
-      setFailure(failureOf(error));
-    } finally {
-      setBusy(false);
-    }
-  };
+  const { busy, failure, attempt } = useAttempt();
   useEffect(() => {
     void attempt(async () => {
       const names = (await query<{ name: string }>(null, 'SHOW DATASOURCES')).map((r) => r.name);

@@ -2,31 +2,19 @@
 import { cellText } from '../api/exact.ts';
 import type { Row } from '../api/rows.ts';
 import { texts } from '../texts.ts';
+import { Table } from './table.tsx';
 
 export function SmallTable({ rows }: { readonly rows: readonly Row[] }) {
   const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   return (
-    <div class="scroll" tabIndex={0}>
-      <table>
-        <thead>
-          <tr>
-            {columns.map((c) => (
-              <th key={c} scope="col">
-                {c}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row, i) => (
-            <tr key={i}>
-              {columns.map((c) => (
-                <td key={c}>{cellText(row[c]) ?? <span class="null">{texts.query.null}</span>}</td>
-              ))}
-            </tr>
+    <Table columns={columns}>
+      {rows.map((row, i) => (
+        <tr key={i}>
+          {columns.map((c) => (
+            <td key={c}>{cellText(row[c]) ?? <span class="null">{texts.query.null}</span>}</td>
           ))}
-        </tbody>
-      </table>
-    </div>
+        </tr>
+      ))}
+    </Table>
   );
 }

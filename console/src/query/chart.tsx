@@ -1,10 +1,10 @@
 /** A chart of a result: its kind and columns are guessed from the values and can be changed. */
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import { cellText, numberOf } from '../api/exact.ts';
 import type { Rows } from '../api/rows.ts';
 import { texts } from '../texts.ts';
-import { chosenIn, KINDS, type Kind, shapeOf } from './shape.ts';
+import { useChartChoices } from './chart-choices.tsx';
 
 /** The most points that are drawn. */
 const MOST = 20_000;
@@ -17,12 +17,8 @@ function heightAt(element: Element): number {
 }
 
 export default function Chart({ rows, count }: { readonly rows: Rows; readonly count: number }) {
-  const shape = useMemo(() => shapeOf(rows, count), [rows, count]);
-  const [kind, setKind] = useState<Kind | null>(null);
-  const [along, setAlong] = useState<string | null>(null);
-  const [value, setValue] = useState<string | null>(null);
   const host = useRef<HTMLDivElement>(null);
-  const { x, y, kind: chosen } = chosenIn(shape, along, value, kind);
+  const { shape, x, y, kind: chosen, controls } = useChartChoices(rows, count);
   const isNumber = shape.numbers.includes(x);
 
   useEffect(() => {
@@ -93,34 +89,7 @@ export default function Chart({ rows, count }: { readonly rows: Rows; readonly c
   if (shape.numbers.length === 0) return <p class="empty">{texts.query.noChart}</p>;
   return (
     <div class="chart">
-      <div class="bar">
-        <label>
-          {texts.query.chartKind}{' '}
-          <select value={chosen} onChange={(e) => setKind(e.currentTarget.value as Kind)}>
-            {KINDS.map((k) => (
-              <option key={k} value={k}>
-                {texts.query.kinds[k]}
-              </option>
-            ))}
-          </select>
-        </label>
-        <label>
-          {texts.query.chartX}{' '}
-          <select value={x} onChange={(e) => setAlong(e.currentTarget.value)}>
-            {rows.columns.map((c) => (
-              <option key={c}>{c}</option>
-            ))}
-          </select>
-        </label>
-        <label>
-          {texts.query.chartY}{' '}
-          <select value={y} onChange={(e) => setValue(e.currentTarget.value)}>
-            {shape.numbers.map((c) => (
-              <option key={c}>{c}</option>
-            ))}
-          </select>
-        </label>
-      </div>
+      {controls}
       <div ref={host} role="img" aria-label={`${y} / ${x}`} />
     </div>
   );

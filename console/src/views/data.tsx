@@ -27,7 +27,7 @@ import { Legend } from '../data/legend.tsx';
 import { Search } from '../data/search.tsx';
 import { fromParameters, parametersOf } from '../data/share.ts';
 import { COLOURS, type Look, lookOf, PLAIN, restyled } from '../data/style.ts';
-import { Table } from '../data/table.tsx';
+import { DrawnTable } from '../data/table.tsx';
 import { TypePanel } from '../data/type-panel.tsx';
 import { usable, useValues } from '../data/values.ts';
 import { model } from '../model/current.ts';
@@ -181,7 +181,7 @@ function Page({ model: m }: { readonly model: Model }) {
             pin={() => put(change(graph, new Map([[current.id, { pinned: !current.pinned }]])))}
           />
         )}
-        {graph.entities.size > 0 && <Table graph={graph} chosen={chosen} choose={choose} look={look} />}
+        {graph.entities.size > 0 && <DrawnTable graph={graph} chosen={chosen} choose={choose} look={look} />}
       </div>
     </div>
   );

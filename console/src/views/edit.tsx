@@ -6,6 +6,7 @@ import { apply, applyAsCurl, dropStatement, type Plan, plan, scriptOf } from '..
 import { Versions } from '../edit/versions.tsx';
 import { model, reloadModel } from '../model/current.ts';
 import type { Model } from '../model/model.ts';
+import { useAttempt } from '../parts/attempt.ts';
 import { Code, Copy, FailureBox, Line, Loading } from '../parts/basics.tsx';
 import { later } from '../parts/later.tsx';
 import { createEditor, type Editor, offsetOf } from '../query/editor.ts';
@@ -112,21 +113,12 @@ function Script({ model: m, open }: { readonly model: Model; readonly open: Open
   const host = useRef<HTMLDivElement>(null);
   const editor = useRef<Editor | null>(null);
   const [planned, setPlanned] = useState<{ readonly text: string; readonly plan: Plan; readonly version: string } | null>(null);
-  const [failure, setFailure] = useState<Failure | null>(null);
   const [done, setDone] = useState<string | null>(null);
-  const [busy, setBusy] = useState(false);
+  const { busy, failure, attempt: attemptOnce } = useAttempt();
 
-  const attempt = async (work: () => Promise<void>): Promise<void> => {
-    setBusy(true);
-    setFailure(null);
+  const attempt = (work: () => Promise<void>): Promise<void> => {
     setDone(null);
-    try {
-      await work();
-    } catch (error) {
-      setFailure(failureOf(error));
-    } finally {
-      setBusy(false);
-    }
+    return attemptOnce(work);
   };
   const makePlan = (): Promise<void> =>
     attempt(async () => {
