@@ -1,34 +1,11 @@
 /** The pages of MCP Apps: which definitions name them, for which clients, and how they are read. */
-import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
 import { describe, expect, it } from 'vitest';
 import { PAGE_TYPE, pageOf, UI } from '../../../src/mcp/apps.ts';
 import type { Session } from '../../../src/mcp/call.ts';
-import { Gate } from '../../../src/mcp/gate.ts';
-import { OFFER } from '../../../src/mcp/offer.ts';
-import { buildServer } from '../../../src/mcp/server.ts';
-import { Spliced } from '../../../src/mcp/spliced.ts';
+import { connect, listingSession } from '../../support/mcp.ts';
 
 const page = async (name: string): Promise<string | undefined> => (name === 'apps/result.html' ? '<!doctype html>' : undefined);
-const session = (more: Partial<Session> = {}): Session =>
-  ({
-    runtime: { config: { product: 'svc', mcp: { rowLimit: 3000 } }, now: Date.now, log: () => undefined, llm: {} },
-    caller: { principal: { name: 'ann', isAdmin: false, grants: [], credential: 'api_token' }, snapshot: { ontologies: [], agents: [] } },
-    target: { ontology: null, isNamed: false, agent: undefined },
-    modelling: false,
-    requestId: 'r',
-    spliced: new Spliced(),
-    body: [],
-    page,
-    ...more,
-  }) as unknown as Session;
-
-async function connect(of: Session): Promise<Client> {
-  const server = buildServer(of, { offer: OFFER, version: '1', gate: new Gate(8), slowGate: new Gate(8), audit: () => undefined });
-  const [near, far] = InMemoryTransport.createLinkedPair();
-  const client = new Client({ name: 'test', version: '1' });
-  await Promise.all([server.connect(far as never), client.connect(near)]);
-  return client;
-}
+const session = (more: Partial<Session> = {}): Session => listingSession({ page, ...more });
 
 /** A request of a client that sends its capabilities. */
 const body = (capabilities: unknown): Session['body'] => ({

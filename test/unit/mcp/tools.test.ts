@@ -1,32 +1,9 @@
 /** The definitions for clients: small, and without what hosted clients do not support. */
-import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
+
 import { countTokens } from 'gpt-tokenizer';
 import { describe, expect, it } from 'vitest';
 import type { Session } from '../../../src/mcp/call.ts';
-import { Gate } from '../../../src/mcp/gate.ts';
-import { OFFER } from '../../../src/mcp/offer.ts';
-import { buildServer } from '../../../src/mcp/server.ts';
-import { Spliced } from '../../../src/mcp/spliced.ts';
-
-const session = (more: Partial<Session> = {}): Session =>
-  ({
-    runtime: { config: { product: 'svc', mcp: { rowLimit: 3000 } }, now: Date.now, log: () => undefined },
-    caller: { principal: { name: 'ann', isAdmin: false, grants: [], credential: 'api_token' }, snapshot: { ontologies: [], agents: [] } },
-    target: { ontology: null, isNamed: false, agent: undefined },
-    modelling: false,
-    requestId: 'r',
-    spliced: new Spliced(),
-    body: [],
-    ...more,
-  }) as unknown as Session;
-
-async function connect(of: Session): Promise<Client> {
-  const server = buildServer(of, { offer: OFFER, version: '1', gate: new Gate(8), slowGate: new Gate(8), audit: () => undefined });
-  const [near, far] = InMemoryTransport.createLinkedPair();
-  const client = new Client({ name: 'test', version: '1' });
-  await Promise.all([server.connect(far as never), client.connect(near)]);
-  return client;
-}
+import { connect, listingSession } from '../../support/mcp.ts';
 
 type Node = Readonly<Record<string, unknown>>;
 /** Every schema inside a schema, with its path. */
@@ -40,7 +17,7 @@ function* nodes(node: unknown, place: string): Generator<readonly [Node, string]
 
 describe('the tools', () => {
   it('are ten, described and read-only', async () => {
-    const { tools } = await (await connect(session())).listTools();
+    const { tools } = await (await connect(listingSession())).listTools();
     expect(tools.map((t) => t.name).sort()).toEqual([
       'ask_question',
       'describe_knowledge_graph',
@@ -61,14 +38,14 @@ describe('the tools', () => {
   });
 
   it('cost a model fewer than 4,500 tokens', async () => {
-    const { tools } = await (await connect(session())).listTools();
+    const { tools } = await (await connect(listingSession())).listTools();
     const count = countTokens(JSON.stringify(tools));
     expect(count).toBeLessThan(4500);
     expect(count).toBeGreaterThan(1000);
   });
 
   it('have schemas that every client supports', async () => {
-    const { tools } = await (await connect(session())).listTools();
+    const { tools } = await (await connect(listingSession())).listTools();
     let seen = 0;
     const forbidden = [
       '$ref',
@@ -103,10 +80,10 @@ describe('the tools', () => {
 
   it('list execute_sql as destructive only if the caller may change the model', async () => {
     const grants = [{ privilege: 'edit', resource: ['ontology', 'store'], key: ['ontology', 'store'], all: true, grantOption: false }];
-    const caller = { ...session().caller, principal: { ...session().caller.principal, grants } } as unknown as Session['caller'];
+    const caller = { ...listingSession().caller, principal: { ...listingSession().caller.principal, grants } } as unknown as Session['caller'];
     const store = { ontology: 'store', isNamed: true, agent: undefined };
     const hints = async (of: Partial<Session>) => {
-      const { tools } = await (await connect(session(of))).listTools();
+      const { tools } = await (await connect(listingSession(of))).listTools();
       const { annotations } = tools.find((t) => t.name === 'execute_sql') ?? {};
       return [annotations?.readOnlyHint, annotations?.destructiveHint];
     };
