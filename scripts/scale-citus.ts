@@ -15,6 +15,8 @@ if (values.source === undefined) {
   );
   process.exit(1);
 }
+// Ctrl-C ends the tests; this process then stops the cluster
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
 const cluster = await startCitus(buildCitus(resolve(values.source), resolve(values.dir)));
 try {
   const tests = spawn('npx', ['vitest', 'run', '--project', 'scale'], { stdio: 'inherit', env: { ...process.env, CITUS_URL: cluster.url } });

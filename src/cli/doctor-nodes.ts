@@ -1,5 +1,4 @@
 /** The check of `kg doctor` for a datasource on Citus: the settings of its role on the workers. */
-
 import { identifier } from '../planner/print/lexical.ts';
 import type { Diagnosis, Line, Rights } from './doctor-role.ts';
 

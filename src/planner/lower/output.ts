@@ -82,11 +82,10 @@ function nestedRows(state: PlanState, { stmt, added, sortOf }: Sortable, shape: 
   const ownNames = shape.columns.map((_, i) => `q${i}`);
   const query = subselect(stmt, own, { columns: [...ownNames, ...added] });
   const sorts = sortOf(own, ownNames);
-  if (limit === undefined && offset === 0) {
-    const row = objectOf(state, own, names, (name) => ownNames[order[names.indexOf(name)] as number] as string);
-    return select({ targetList: [target(row, 'row')], fromClause: [query], ...sortedBy(sorts) });
-  }
-  const wanted = order.map((from, i) => target(column(own, `q${from}`), `c${i}`));
+  const sources = order.map((from) => ownNames[from] as string);
+  if (limit === undefined && offset === 0)
+    return select({ targetList: [target(objectOf(state, own, names, sources), 'row')], fromClause: [query], ...sortedBy(sorts) });
+  const wanted = sources.map((source, i) => target(column(own, source), names[i] as string));
 
   // Roots are numbered in the order of their first rows. As in nesting, two rows belong to the same root if the texts of its values are equal and its id is not
   // NULL.
@@ -146,11 +145,12 @@ function over(node: Node, window: WindowDef): Node {
 
 /**
  * `row_to_json` of a row with named columns. A reference to the whole row of a derived table would lose the names where a distributed planner flattens that table.
- * @param names the keys. `from` gives the column of a key
+ * @param names the keys
+ * @param columns the columns of `alias` with their values, in the same order
  */
-function objectOf(state: PlanState, alias: string, names: readonly string[], from = (name: string): string => name): Node {
+function objectOf(state: PlanState, alias: string, names: readonly string[], columns = names): Node {
   const row = state.alias();
-  const named = select({ targetList: names.map((name) => target(column(alias, from(name)), name)) });
+  const named = select({ targetList: names.map((name, i) => target(column(alias, columns[i] as string), name)) });
   const object = select({ targetList: [target(call('row_to_json', [column(row)]))], fromClause: [subselect(named, row)] });
   return { SubLink: { subLinkType: 'EXPR_SUBLINK', subselect: { SelectStmt: object } } };
 }
