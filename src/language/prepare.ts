@@ -96,7 +96,7 @@ function rewritten(original: string, tokens: readonly Token[]): Rewritten {
   return { text: pieces.join(''), edits, standIns };
 }
 
-/** Makes stand-ins for long names: the same one for the same name, and none that the text contains. */
+/** Replaces long names by short ones. Equal names get the same short name. No short name occurs in the text. */
 function standInsFor(tokens: readonly Token[]): { readonly standIns: ReadonlyMap<string, string>; standIn(name: string): string } {
   const standIns = new Map<string, string>();
   const names = new Map<string, string>();

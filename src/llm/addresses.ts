@@ -39,5 +39,5 @@ export function withoutForeignAddresses(text: string, known: readonly string[]):
   return { text: cleaned.replace(/!(?=\[)/g, '').replace(/<(?=[a-z/!?])/gi, '< '), hadForeign };
 }
 
-/** What a language model says besides the answer, such as a reason: on one line, and without any address. */
+/** Cleans what a language model writes in addition to the answer, such as a reason: one line, without any address. */
 export const remark = (text: string, most: number): string => line(withoutForeignAddresses(text, []).text, most);

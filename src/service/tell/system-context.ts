@@ -1,4 +1,4 @@
-/** The context of the system tables, which every SELECT has. What SHOW and the rows of some tables need besides is loaded with them. */
+/** The context of the system tables. Every SELECT has it. The code that SHOW and some tables need in addition is loaded only with them (show.ts). */
 import type { Graph } from '../../ontology/graph.ts';
 import { fold } from '../../ontology/names.ts';
 import { noGraph } from '../caller/lookup.ts';
