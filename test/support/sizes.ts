@@ -52,9 +52,9 @@ export const SIZES = {
   'unit/planner/verify/mutated': { statements: [1500, 30_000] },
   'unit/planner/print-random': { trees: [300, 20_000] },
   'unit/service/caller/sight': { ontologies: [12, 600] },
-  'unit/service/model-target': { models: [25, 20_000] },
-  'unit/cli/exchange/ossie': { models: [25, 20_000] },
-  'unit/cli/exchange/rdf': { models: [25, 20_000] },
+  'unit/service/model-target': { models: [25, 20_000, 2000] },
+  'unit/cli/exchange/ossie': { models: [25, 20_000, 2000] },
+  'unit/cli/exchange/rdf': { models: [25, 20_000, 2000] },
   'unit/http/login': { forms: [500, 50_000] },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, Size>>>>;
 

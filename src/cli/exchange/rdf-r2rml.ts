@@ -80,22 +80,32 @@ export class R2rml {
 
   #rows(m: MappingDef): Pair[] | undefined {
     const c = this.#graph.concept(m.concept ?? '');
-    if (c === undefined) return undefined;
-    const stored = c.properties.flatMap(({ def }) => {
+    const key = c && this.#subjectColumns(m, c);
+    if (c === undefined || key === undefined) return undefined;
+    const links = c.relationships.filter((r) => !r.isInverse && r.kind === 'fk').flatMap((r) => this.#foreignKey(m, r));
+    return [this.#subject(c, key, true), ...this.#stored(m, c).map(({ def, column }) => this.#column(def, column)), ...links];
+  }
+
+  /** The properties of a concept that a mapping has, with their columns. */
+  #stored = (m: MappingDef, c: Concept): readonly { readonly def: PropertyDef; readonly column: string }[] =>
+    c.properties.flatMap(({ def }) => {
       const column = def.expression === null ? columnOf(m, def.name) : undefined;
       return column === undefined ? [] : [{ def, column }];
     });
-    const key = c.key?.properties.map((k) => columnOf(m, k.name)) ?? stored.map((s) => s.column);
-    if (key.length === 0 || key.includes(undefined)) return undefined;
-    const links = c.relationships.filter((r) => !r.isInverse && r.kind === 'fk').flatMap((r) => this.#foreignKey(m, r));
-    return [this.#subject(c, key as string[], true), ...stored.map(({ def, column }) => this.#column(def, column)), ...links];
+
+  /** The columns that identify the objects of a mapping; undefined if it lacks one of them, so that it has no triples map. */
+  #subjectColumns(m: MappingDef, c: Concept): readonly string[] | undefined {
+    const key = c.key?.properties.map((k) => columnOf(m, k.name)) ?? this.#stored(m, c).map((s) => s.column);
+    return key.length === 0 || key.includes(undefined) ? undefined : (key as string[]);
   }
 
-  /** A foreign key joins the mappings of the target and of the concepts below it. */
+  /** A foreign key joins the triples maps of the target and of the concepts below it. */
   #foreignKey(m: MappingDef, r: Relationship): Pair[] {
     const child = r.source.map((p) => (p.expression === null ? columnOf(m, p.name) : undefined));
     if (child.includes(undefined)) return [];
-    const parents = [r.target, ...r.target.descendants].flatMap((t) => t.mappings).sort((a, b) => (a.name < b.name ? -1 : 1));
+    const parents = [r.target, ...r.target.descendants]
+      .flatMap((t) => t.mappings.filter((parent) => this.#subjectColumns(parent, t) !== undefined))
+      .sort((a, b) => (a.name < b.name ? -1 : 1));
     const objects = parents.flatMap((parent): Pair[] => {
       const columns = r.references.map((p) => (p.expression === null ? columnOf(parent, p.name) : undefined));
       if (columns.includes(undefined)) return [];

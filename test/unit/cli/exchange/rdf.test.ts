@@ -57,6 +57,15 @@ it(
   patience(120_000),
 );
 
+it('links to objects of a mapping without their key are those of the other mapping', async () => {
+  // such a mapping has no triples map, so nothing may join it
+  await isFixedPoint(
+    sourceOf(`CREATE CONCEPT place (name string, near string, CONSTRAINT beside FOREIGN KEY (near) REFERENCES place (name) INVERSEOF beside_of);
+      CREATE CONCEPT city (code string, PRIMARY KEY (code)) INHERITS (place);
+      CREATE MAPPING half INTO city AS SELECT a AS near, b AS name FROM t.x; CREATE MAPPING whole INTO city AS SELECT name, near, code FROM t.y`),
+  );
+});
+
 it('what OWL cannot say is printed', async () => {
   const { losses } = await RDF.write(await sample('examples/bikehire/model.kg', 'bikehire'));
   expect(losses).toContain('depth 5 of employee.reports_to: only in kg:depth');
