@@ -5,7 +5,8 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build, type Plugin } from 'esbuild';
+import { build, type Plugin, transform } from 'esbuild';
+import { SCRIPT } from '../src/http/docs-page-script.ts';
 import { PROVIDERS, type Provider } from '../src/llm/providers/settings.ts';
 import { buildParser } from './build-parser.ts';
 
@@ -49,6 +50,15 @@ export async function bundle({ outdir, entry = 'src/index.ts', providers = PROVI
         return to === undefined ? undefined : { path: join(PROJECT, to) };
       }),
   };
+  // a script inside of a text, which esbuild leaves as it is
+  const shortening: Plugin = {
+    name: 'shortening',
+    setup: (b) =>
+      b.onLoad({ filter: /[/\\]docs-page-script\.ts$/ }, async () => {
+        const { code } = await transform(SCRIPT, { minify: true, target: 'es2022' });
+        return { contents: `export const SCRIPT = ${JSON.stringify(code)};` };
+      }),
+  };
   const { metafile } = await build({
     absWorkingDir: PROJECT,
     entryPoints: { index: join(PROJECT, entry) },
@@ -68,7 +78,7 @@ export async function bundle({ outdir, entry = 'src/index.ts', providers = PROVI
     loader: { '.wasm': 'copy' },
     assetNames: '[name]-[hash]',
     chunkNames: 'part-[hash]',
-    plugins: [replacing],
+    plugins: [replacing, shortening],
     metafile: true,
     logLevel: 'silent',
   });

@@ -51,6 +51,8 @@ export interface Config {
   readonly apiAuthSalt: string | null;
   readonly statementTimeoutMs: number;
   readonly asyncTimeoutMs: number;
+  /** A statement that takes longer has a line of its own in the log; 0: none has. */
+  readonly slowQueryMs: number;
   /** 0 = off. */
   readonly resultCacheTtlSeconds: number;
   readonly corsOrigins: readonly string[];
@@ -106,6 +108,7 @@ export const SETTING_NAMES: readonly string[] = [
   'ALLOWED_CONFIG_ENVS_IN_API',
   'STATEMENT_TIMEOUT_MS',
   'ASYNC_TIMEOUT_MS',
+  'SLOW_QUERY_MS',
   'RESULT_CACHE_TTL',
   'CORS_ORIGINS',
   'DO_LOCATION_HINT',
@@ -203,6 +206,7 @@ export function readConfig(env: Env): Config {
     apiAuthSalt: text('API_AUTH_SALT') === null ? null : (textOf(env.API_AUTH_SALT) ?? null),
     statementTimeoutMs: number('STATEMENT_TIMEOUT_MS', 30_000, 1, 3_600_000),
     asyncTimeoutMs: number('ASYNC_TIMEOUT_MS', 600_000, 1, 840_000),
+    slowQueryMs: number('SLOW_QUERY_MS', 5000, 0, 3_600_000),
     resultCacheTtlSeconds: number('RESULT_CACHE_TTL', 0),
     corsOrigins: list(text('CORS_ORIGINS')),
     locationHint: text('DO_LOCATION_HINT'),

@@ -9,6 +9,7 @@ export { auditFailure, auditRequest } from './service/audit.ts';
 export { schemaNamed } from './service/caller/agent-options.ts';
 export { type SeenAgent, visibleAgents } from './service/caller/agents.ts';
 export { findOntology, outlivesRights, unknownName } from './service/caller/lookup.ts';
+export { seesAllRows } from './service/caller/policies.ts';
 export { conversationId, type Named, namedBy, ontologyOf, type Target, targetOf } from './service/caller/target.ts';
 export { asyncRows, jobRequest, ownerOf, pollAsync, runJob, startAsync, startAsyncQuestion } from './service/ops/async.ts';
 export type { ClientQuestion, ConversationMessage } from './service/ops/client-history.ts';

@@ -37,6 +37,7 @@ import { logRequest } from './log.ts';
 import { admitted, mounted } from './mounted.ts';
 import { asyncResult, beginAsync, wantsAsync } from './openapi-async.ts';
 import { type AddRoute, consoleRoutes, docsRoutes, loginRoutes, oauthRoutes, refuseReadOnly } from './page-routes.ts';
+import { addTimes, measure } from './server-timing.ts';
 
 type Route = (c: AppContext) => Promise<Response> | Response;
 
@@ -56,12 +57,14 @@ export function createApp(product: string, version: string, mounts: readonly Mou
   const app = new Hono<AppEnv>({ strict: false });
 
   app.use(async (c, next) => {
-    const begun = c.env.runtime.now();
+    const timing = measure(c);
     c.set('requestId', requestIdOf(c.req.raw.headers));
     await next();
     await drain(c.req.raw);
-    logRequest(c, begun);
-    audit(c, begun);
+    addTimes(c, timing);
+    timing.answered();
+    logRequest(c, timing);
+    audit(c, timing.begun);
   });
   app.use(cors());
   app.use(async (c, next) => {
@@ -318,9 +321,11 @@ function onMethodNotAllowed(c: AppContext, methods: readonly string[]): Response
 /** Authenticates the request and stores the caller in the context. */
 async function identify(c: AppContext, headers: Headers = c.req.raw.headers): Promise<void> {
   const { runtime } = c.env;
-  const caller = await admitted(c, () => authenticate(headers, runtime.config, runtime));
-  const other = headers.get('x-api-impersonate-user');
-  if (other !== null) c.set('caller', await impersonate(caller, other, runtime));
+  await c.get('timing').during('auth', async () => {
+    const caller = await admitted(c, () => authenticate(headers, runtime.config, runtime));
+    const other = headers.get('x-api-impersonate-user');
+    if (other !== null) c.set('caller', await impersonate(caller, other, runtime));
+  });
 }
 
 /** Builds the service request. @param wish format of the rows; only for requests whose rows may be cached */
@@ -340,6 +345,8 @@ function request(c: AppContext, wish?: Wish) {
       c.set('version', version);
     },
     noted: () => c.set('noted', true),
+    timing: c.get('timing'),
+    asks: (datasource: string) => c.set('datasource', datasource),
     results: wish && resultWish(c, wish),
   };
 }
@@ -368,7 +375,10 @@ const rowsQuery = (c: AppContext, { presentation }: Wish) => ({
 async function answered(c: AppContext, answer: Answer, wish: Wish, before: string, after: string): Promise<Response> {
   if (answer.kind === 'rows') {
     const sent = answer.rows.done.then(
-      (counts) => c.set('rows', counts.rows),
+      ({ rows, bytes }) => {
+        c.set('rows', rows);
+        if (c.get('bytes') === undefined) c.set('bytes', bytes);
+      },
       () => undefined,
     );
     c.set('sent', sent);
@@ -377,7 +387,10 @@ async function answered(c: AppContext, answer: Answer, wish: Wish, before: strin
     const { message, code, hint } = asSvcError(fault);
     return { error: message, code, hint, request_id: c.get('requestId') };
   };
-  const response = raw(c, await bodyOf(answer, wish, { before, after }, describeFault), CONTENT_TYPES[wish.format]);
+  const made = await bodyOf(answer, wish, { before, after }, describeFault);
+  const body = typeof made === 'string' ? new TextEncoder().encode(made) : made;
+  if ('length' in body) c.set('bytes', body.length);
+  const response = raw(c, body, CONTENT_TYPES[wish.format]);
   const cache = c.get('cache');
   if (cache !== undefined) response.headers.set('x-cache', cache);
   return response;

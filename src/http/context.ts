@@ -3,9 +3,11 @@ import type { Context } from 'hono';
 import type { Caller } from '../auth/authenticate.ts';
 import type { Runtime } from '../service/runtime.ts';
 import type { CacheState } from '../service.ts';
+import type { Timing } from '../timing.ts';
 
 export interface Variables {
   requestId: string;
+  timing: Timing;
   /** Set after authentication. */
   caller?: Caller;
   /** The SQL of the request; positions of errors refer to it. */
@@ -18,6 +20,10 @@ export interface Variables {
   cache?: CacheState;
   /** The number of rows that were sent, if it is known before the log line is written. */
   rows?: number;
+  /** The size of the answer with its rows: of the whole body, or of the rows that the datasource has streamed. */
+  bytes?: number;
+  /** Name of the datasource that was asked last, for the log. */
+  datasource?: string;
   /** Settles when the rows of an answer have been sent. */
   sent?: Promise<unknown>;
   /** The code of an error answer. */

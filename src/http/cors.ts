@@ -33,6 +33,7 @@ const REQUEST_HEADERS = [
   'x-ontology-version',
   'x-read-only',
   'x-request-id',
+  'x-server-timing',
 ].join(', ');
 /** Response headers that a page may read. */
 const ANSWER_HEADERS = 'allow, etag, retry-after, server-timing, www-authenticate, x-cache, x-ontology-version, x-request-id';

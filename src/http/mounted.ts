@@ -27,7 +27,7 @@ export const mounted =
       requestId: c.get('requestId'),
       host: requestHost(c.req.raw.headers, c.req.url),
       readText: () => readText(c.req.raw),
-      admitted: (authenticate) => admitted(c, authenticate),
+      admitted: (authenticate) => c.get('timing').during('auth', () => admitted(c, authenticate)),
       record: ({ code, noted }) => {
         if (code !== undefined) c.set('code', code);
         if (noted !== undefined) c.set('noted', noted);

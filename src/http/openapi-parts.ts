@@ -83,6 +83,7 @@ export const HEADERS: JsonObject = {
   'x-request-id': { description: 'The id of the request: the caller\u2019s own id if it is well-formed', schema: { type: 'string' } },
   'x-cache': { description: 'How the result cache was used; missing if it is off', schema: { enum: ['hit', 'miss', 'bypass'] } },
   'x-ontology-version': { description: 'The version of the ontology that was used', schema: { type: 'string', format: 'uuid' } },
+  'server-timing': { description: 'Milliseconds of the parts of the request, only for callers from whom nothing is hidden', schema: { type: 'string' } },
   etag: { description: 'The value for if-none-match', schema: { type: 'string' } },
   'retry-after': { description: 'Seconds', schema: { type: 'integer' } },
   'www-authenticate': { description: 'How to authenticate', schema: { type: 'string' } },

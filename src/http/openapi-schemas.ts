@@ -192,6 +192,7 @@ const mode = 'Effective only with `nested` and `api-nested-format-properties`. '
 /** Headers of requests for rows. */
 export const ROW_HEADERS = {
   'results-limit': RESULTS_LIMIT,
+  'x-server-timing': flag('Returns the header `server-timing`, if nothing of the ontology is hidden from the caller'),
   nested: flag('Returns related rows as nested objects, if the select list has the `entity_id` of the root and a relationship or multi-value column'),
   'api-nested-format-properties': flag('Formats values by the `format` tags of their properties'),
   'api-nested-case-sensitivity': flag(`${mode}Keys as in the SQL; otherwise in lower case`),

@@ -12,6 +12,7 @@ import type { Presentation } from '../nesting/presentation.ts';
 import type { OAuth } from '../oauth/types.ts';
 import type { Shape } from '../ontology/shape.ts';
 import type { BoundValue, NamedRelation } from '../planner/index.ts';
+import type { BeginSpan, Timing } from '../timing.ts';
 import type { Spending } from './spending.ts';
 
 /** The dependencies of the operations. index.ts builds them for each request. */
@@ -36,6 +37,8 @@ export interface Runtime {
   readonly oauth?: OAuth | undefined;
   /** The language model for questions in words; undefined: not configured. */
   readonly llm?: LanguageModels | undefined;
+  /** Begins a span of the request's trace; undefined: there are no traces. */
+  readonly span?: BeginSpan | undefined;
   /** Workers KV, as a cache of results and of the catalog; undefined: not bound. */
   readonly kv?: KeyValues | undefined;
 }
@@ -57,6 +60,10 @@ export interface ServiceRequest {
   readonly about: (ontology: string, version: string) => void;
   /** Called when the request has written its audit entry. */
   readonly noted?: (() => void) | undefined;
+  /** Measures the request; undefined: it is not measured. */
+  readonly timing?: Timing | undefined;
+  /** Called with the name of the datasource that a statement is sent to. */
+  readonly asks?: ((datasource: string) => void) | undefined;
   /** How the request uses the result cache; undefined: it does not use it. */
   readonly results?: ResultWish | undefined;
 }

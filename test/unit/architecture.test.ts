@@ -14,6 +14,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   budget: [],
   bytes: [],
   'answer-memory': [],
+  timing: [],
   config: ['connection'],
   connection: [],
   ontology: [],
@@ -25,9 +26,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   auth: ['catalog'],
   // authorization server of the MCP server, and the check of its tokens
   oauth: ['auth', 'catalog'],
-  service: ['auth', 'planner', 'engine', 'catalog', 'language', 'ontology'],
+  service: ['timing', 'auth', 'planner', 'engine', 'catalog', 'language', 'ontology'],
   llm: ['service'],
-  http: ['service', 'auth', 'nesting', 'llm', 'oauth'],
+  http: ['timing', 'service', 'auth', 'nesting', 'llm', 'oauth'],
   mcp: ['service', 'auth', 'nesting', 'llm', 'oauth'],
   // the object that runs a statement or answers a question after its request, for the REST interface
   async: ['service', 'nesting', 'llm'],

@@ -10,6 +10,8 @@ import { type PrintedPolicy, printMask } from '../../language/print-policy.ts';
 import type { Graph } from '../../ontology/graph.ts';
 import { fold } from '../../ontology/names.ts';
 import type { Access, CallerFacts, MaskRule, RowRule } from '../../planner/secure/access.ts';
+import { findOntology } from './lookup.ts';
+import { tablesOf } from './sight.ts';
 import type { Printed } from './texts.ts';
 
 /** The properties of the caller that conditions and masks may read. */
@@ -47,6 +49,19 @@ export function accessOf({ principal, snapshot }: Caller, ontology: Pick<Ontolog
   if (rows.size === 0 && masks.length === 0) return undefined;
   const all: readonly RowRule[] = [...rows.values()];
   return { rows: all, masks, caller: factsOf(principal), maskKey: snapshot.maskKey };
+}
+
+/**
+ * Whether a caller sees every row that statements about an ontology may read: it may query all of the ontology and all of its datasources, and no policy applies to
+ * it. `edits`: it may also edit the ontology. Without an ontology only administrators see everything.
+ */
+export function seesAllRows(caller: Caller, name: string | undefined): 'edits' | 'reads' | undefined {
+  const { principal } = caller;
+  if (principal.isAdmin) return 'edits';
+  const ontology = name === undefined ? undefined : findOntology(caller, name);
+  if (ontology === undefined || !canAll(principal, 'query', ['ontology', ontology.name])) return undefined;
+  if (tablesOf(principal, ontology) !== undefined || accessOf(caller, ontology) !== undefined) return undefined;
+  return canAll(principal, 'edit', ['ontology', ontology.name]) ? 'edits' : 'reads';
 }
 
 /** A cache key for the policies that a plan depends on: equal keys imply equal plans. */

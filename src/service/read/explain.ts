@@ -14,6 +14,7 @@ import type { Verified } from '../../planner/verify/index.ts';
 import type { Definers } from '../caller/definers.ts';
 import type { Session } from '../session.ts';
 import { physicalNames } from './physical.ts';
+import { onDatasource } from './watched.ts';
 
 /** The parts of a planned SELECT that EXPLAIN needs. */
 interface Explained {
@@ -45,10 +46,12 @@ export async function explainRows(
   const edits = draft !== undefined && can(principal, 'edit', ['ontology', draft.name]);
   const showsTables = plan.isOpen && (edits || can(principal, 'query', ['datasource', datasource.name]));
   if (!showsTables || !plan.isWhole) return [{ PLAN: logicalText(await logicalOf()), SQL: showsTables ? plan.sql : null }];
-  const [answer] = await httpEngine.batch(datasource, [{ text: explained(text), params: plan.params }], {
-    timeoutMs: request.runtime.config.statementTimeoutMs,
-    signal: request.signal,
-    physicalNames: physicalNames(graph),
-  });
+  const [answer] = await onDatasource(session, datasource.name, () =>
+    httpEngine.batch(datasource, [{ text: explained(text), params: plan.params }], {
+      timeoutMs: request.runtime.config.statementTimeoutMs,
+      signal: request.signal,
+      physicalNames: physicalNames(graph),
+    }),
+  );
   return [{ PLAN: (answer?.rows ?? []).map(([line]) => line ?? '').join('\n'), SQL: plan.sql }];
 }

@@ -26,6 +26,7 @@ import { withPosition } from './faults.ts';
 import { physicalNames } from './physical.ts';
 import { type ResultPlace, resultPlace } from './results.ts';
 import { verified } from './verified.ts';
+import { watched } from './watched.ts';
 
 /** A larger answer is refused with 400 `result_too_large` (docs/design/rows-and-json.md#streaming-and-limits-of-size). */
 export const MAX_BYTES = 50_000_000;
@@ -274,20 +275,19 @@ export async function runRead(session: Session, prepared: Prepared, last: boolea
   const { principal } = session.caller;
   // a caller who impersonates several users is one caller
   const owner = principal.actor?.userId ?? principal.userId;
-  const rows = await httpEngine
-    .rows(datasource, {
-      text,
-      params: plan.params,
-      timeoutMs: runtime.config.statementTimeoutMs,
-      maxBytes: MAX_BYTES,
-      owner,
-      signal,
-      physicalNames: physicalNames(graph),
-      mayQuote: plan.mayQuote,
-    })
-    .catch((error: unknown) => {
-      throw withPosition(error, plan, source);
-    });
+  const asked = {
+    text,
+    params: plan.params,
+    timeoutMs: runtime.config.statementTimeoutMs,
+    maxBytes: MAX_BYTES,
+    owner,
+    signal,
+    physicalNames: physicalNames(graph),
+    mayQuote: plan.mayQuote,
+  };
+  const rows = await watched(session, datasource.name, () => httpEngine.rows(datasource, asked)).catch((error: unknown) => {
+    throw withPosition(error, plan, source);
+  });
   if (!last) rows.cancel();
   const keep = place && ((bytes: Uint8Array<ArrayBuffer>) => void rows.done.then((counts) => place.keep({ bytes, rows: counts.rows })).catch(() => undefined));
   return { kind: 'rows', rows, owner, shape: plan.shape, nested: plan.nested, keep };

@@ -1,0 +1,125 @@
+/** What callers and the log learn about the time of a request. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startService, type TestService } from '../support/service.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: lines of every shape
+type Line = any;
+
+let s: TestService;
+const lines: Line[] = [];
+const users: Record<string, string> = {};
+
+beforeAll(async () => {
+  s = await startService({
+    tables: [
+      'CREATE SCHEMA shop',
+      'CREATE TABLE shop.t_city (id bigint PRIMARY KEY, name text, note text)',
+      "INSERT INTO shop.t_city SELECT i, 'city ' || i, repeat('x', 1000) FROM generate_series(1, 4000) AS i",
+    ],
+    settings: { SLOW_QUERY_MS: '1', RESULT_CACHE_TTL: '60' },
+    parts: { log: (line) => void lines.push(line) },
+  });
+  for (const name of ['shop', 'closed'])
+    await s.rows(
+      `CREATE ONTOLOGY ${name}; CREATE CONCEPT city (id bigint, name string, note string, PRIMARY KEY (id));
+       CREATE MAPPING m INTO (city) AS SELECT id, name, note FROM shop.t_city WHERE id > 0`,
+      name,
+    );
+  await s.rows('CREATE POLICY few ON CONCEPT city TO PUBLIC USING (id < 10)', 'closed');
+  const all = (privilege: string, name: string) => `${privilege} ON ALL ontology.${name}`;
+  const tables = 'QUERY ON datasource.main';
+  users.editor = await s.user('editor', all('EDIT', 'shop'), tables);
+  users.reader = await s.user('reader', all('QUERY', 'shop'), tables);
+  users.rowless = await s.user('rowless', all('EDIT', 'shop'));
+  users.partial = await s.user('partial', 'QUERY ON ontology.shop.concept.city', tables);
+  users.limited = await s.user('limited', all('EDIT', 'closed'), tables);
+});
+afterAll(() => s?.close());
+
+/** The header of an answer to a SELECT. */
+async function times(
+  user: string | null,
+  ontology: string,
+  headers: Record<string, string> = {},
+  sql = 'SELECT name FROM svc.city WHERE id = 1',
+): Promise<string | null> {
+  const token = user === null ? s.token : (users[user] as string);
+  const answer = await s.fetch('/svc/api/query', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-api-key': token, ...headers },
+    body: JSON.stringify({ ontology_name: ontology, query: sql }),
+  });
+  const text = await answer.text();
+  expect(answer.status, text).toBe(200);
+  return answer.headers.get('server-timing');
+}
+
+/** The newest line that fits. */
+const line = (event: string | undefined): Line => lines.findLast((l) => l.event === event);
+
+describe('server-timing', () => {
+  const asked = { 'x-server-timing': 'true' };
+
+  it('is for editors, and for readers who ask', async () => {
+    expect(await times(null, 'shop')).toMatch(/^auth;dur=[\d.]+, plan;dur=[\d.]+(, wait;dur=[\d.]+)?, database;dur=[\d.]+, cache;desc=miss$/);
+    expect(await times('editor', 'shop')).toMatch(/^auth;dur=.*cache;desc=hit$/);
+    expect(await times('reader', 'shop')).toBe(null);
+    expect(await times('reader', 'shop', asked)).toMatch(/^auth;dur=/);
+    expect(await times('reader', 'shop', { 'x-server-timing': 'false' })).toBe(null);
+    expect(await times(null, 'closed')).toMatch(/^auth;dur=/);
+  });
+
+  it('tells nobody the time of rows that are hidden from him', async () => {
+    for (const user of ['rowless', 'partial']) expect(await times(user, 'shop', asked), user).toBe(null);
+    expect(await times('limited', 'closed', asked)).toBe(null);
+    for (const path of ['/svc/api/get_ontologies', '/svc/api/health', '/svc/api/q/closed/concept/city?_limit_=1', '/svc/api/q/shop/concept/nothing']) {
+      const { headers } = await s.fetch(path, { headers: { 'x-api-key': users.limited as string, ...asked } });
+      expect(headers.get('server-timing'), path).toBe(null);
+    }
+    const { headers } = await s.fetch('/svc/api/query', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-api-key': 'wrong', ...asked },
+      body: '{}',
+    });
+    expect(headers.get('server-timing')).toBe(null);
+  });
+});
+
+describe('the line of a request', () => {
+  const PARTS = ['auth_ms', 'plan_ms', 'wait_ms', 'database_ms', 'stream_ms'];
+
+  it('has the time by part, the datasource, and what was sent', async () => {
+    await times('reader', 'shop', { 'cache-control': 'no-cache' }, 'SELECT name FROM svc.city ORDER BY id LIMIT 2');
+    const found = line(undefined);
+    expect(found).toMatchObject({ level: 'info', user: 'reader', ontology: 'shop', datasource: 'main', cache: 'bypass', rows: 2, status: 200 });
+    expect(Date.parse(found.time)).toBeGreaterThan(Date.now() - 600_000);
+    expect(found.bytes).toBe('{"status":"success","data":[{"name":"city 1"},{"name":"city 2"}]}'.length);
+    expect(PARTS.reduce((sum, part) => sum + (found[part] ?? 0), 0)).toBe(found.ms);
+    expect(found.database_ms).toBeTypeOf('number');
+  });
+
+  it('comes after the last row of a large answer', async () => {
+    const before = lines.length;
+    const answer = await s.fetch('/svc/api/q/shop/concept/city?_select_=id,note', { headers: { 'x-api-key': users.reader as string } });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(lines.slice(before).filter((l) => l.event === undefined)).toEqual([]);
+    await answer.text();
+    await expect.poll(() => lines.slice(before).find((l) => l.event === undefined)).toMatchObject({ rows: 4000, datasource: 'main' });
+    const found = line(undefined);
+    expect(found.bytes).toBeGreaterThan(4_000_000);
+    expect(found.stream_ms).toBeGreaterThanOrEqual(45);
+  });
+});
+
+describe('slow statements', () => {
+  it('have a line of their own, without a value', async () => {
+    lines.splice(0);
+    await times('reader', 'shop', { 'cache-control': 'no-cache' }, "SELECT count(*) AS n FROM svc.city WHERE note LIKE '%Geheim%' OR name LIKE '%4711%'");
+    await expect
+      .poll(() => line('slow_query'))
+      .toMatchObject({ level: 'warn', ontology: 'shop', datasource: 'main', rows: 1, digest: expect.stringMatching(/^[0-9a-f]{64}$/) });
+    expect(line('slow_query').request_id).toBe(line(undefined).request_id);
+    expect(line('slow_query').ms).toBeGreaterThanOrEqual(1);
+    expect(JSON.stringify(lines)).not.toMatch(/Geheim|4711/);
+  });
+});
