@@ -22,6 +22,7 @@ export const PAGES: readonly (readonly [page: string, about: string])[] = [
   ['console', 'the pages for browsers'],
   ['configuration', 'every setting'],
   ['deploy', 'on Cloudflare with Neon, and on a server'],
+  ['operating', 'the log, metrics, backups, upgrades, secrets, costs'],
   ['gateway', 'a PostgreSQL that is not on Neon'],
   ['storage', 'what is stored where, and for how long'],
   ['performance', 'measurements and how to repeat them'],

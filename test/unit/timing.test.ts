@@ -15,7 +15,7 @@ function clocked(): { timing: Timing; pass: (ms: number) => void; spans: string[
 }
 
 describe('the parts of a request', () => {
-  it('add up to the whole, whatever runs at once', async () => {
+  it('add up to the whole, also if several works run at once', async () => {
     const { timing, pass, spans } = clocked();
     pass(1);
     await timing.during('auth', () => timing.during('wait', async () => pass(2)));
