@@ -12,6 +12,7 @@ import { keyValues, type Owner } from './catalog/kv.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { createApp } from './http/app.ts';
 import type { AppEnv } from './http/context.ts';
+import { pointOf } from './http/log.ts';
 import { createParser } from './language/parser.ts';
 import { languageModels } from './llm/models.ts';
 import type { AiBinding } from './llm/providers/open.ts';
@@ -56,7 +57,10 @@ const log = (line: Readonly<Record<string, unknown>>): void => console.log(JSON.
 /** Writes a line after the answer has been sent, so that the caller does not wait for it. */
 const logLater = (line: Readonly<Record<string, unknown>>): Promise<void> => scheduler.wait(0).then(() => log(line));
 
-const runtime = ({ config, llm, owner }: Prepared, env: Env, context: Pick<ExecutionContext, 'waitUntil'>): Runtime => ({
+/** The context of an invocation. Durable Objects have no tracing. */
+type Context = Pick<ExecutionContext, 'waitUntil'> & { readonly tracing?: Pick<Tracing, 'startSpan'> };
+
+const runtime = ({ config, llm, owner }: Prepared, env: Env, context: Context): Runtime => ({
   config,
   db: config.catalog === null ? noDb : neonDb(config.catalog),
   parser,
@@ -69,8 +73,24 @@ const runtime = ({ config, llm, owner }: Prepared, env: Env, context: Pick<Execu
   oauth: env.OAUTH_STORE === undefined ? undefined : oauthOf(env.OAUTH_STORE, config),
   pause: (ms) => scheduler.wait(ms),
   llm,
+  span: spans(context),
+  measured: measurements(env),
   kv: env.CACHE === undefined ? undefined : keyValues(env.CACHE, owner),
 });
+
+/** Spans of the parts of a request, if the runtime has them (docs/operating.md#traces). */
+function spans({ tracing }: Context): Runtime['span'] {
+  if (tracing?.startSpan === undefined) return undefined;
+  return (name) => {
+    const span = tracing.startSpan(name);
+    return () => span.end();
+  };
+}
+
+/** Analytics Engine, if the binding exists (docs/operating.md#the-worker). */
+function measurements({ METRICS }: Env & { readonly METRICS?: AnalyticsEngineDataset }): Runtime['measured'] {
+  return METRICS === undefined ? undefined : (line) => METRICS.writeDataPoint(pointOf(line));
+}
 
 /** The authorization servers, whose code is loaded with the first one. */
 const oauthOf = (namespace: NonNullable<Env['OAUTH_STORE']>, { locationHint }: Config): OAuth => ({

@@ -39,6 +39,8 @@ export interface Runtime {
   readonly llm?: LanguageModels | undefined;
   /** Begins a span of the request's trace; undefined: there are no traces. */
   readonly span?: BeginSpan | undefined;
+  /** Counts a request, with the line of the log; undefined: not counted. */
+  readonly measured?: ((line: Readonly<Record<string, unknown>>) => void) | undefined;
   /** Workers KV, as a cache of results and of the catalog; undefined: not bound. */
   readonly kv?: KeyValues | undefined;
 }
