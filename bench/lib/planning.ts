@@ -19,7 +19,7 @@ export interface Planning {
   readonly warm: (text: string) => Promise<unknown>;
 }
 
-export const planContext = (graph: Graph, parser: SqlParser) => ({ graph, parser, product: 'svc', activeDatasource: 'main' });
+export const planContext = (graph: Graph, parser: SqlParser) => ({ graph, parser, product: 'svc', activeDatasource: 'main', keepsNames: () => true });
 
 /** The ways to plan over the sample graph's model. */
 export function planning(model: string, parser: SqlParser): Planning {

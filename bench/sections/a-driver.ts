@@ -36,7 +36,7 @@ export async function run(): Promise<void> {
     const graph = graphOf(await worldModel(), 'world', parser);
     const rows: string[][] = [];
     for (const { name, sql, rounds } of QUERIES) {
-      const plan = planSelect({ graph, parser, product: 'svc', activeDatasource: 'main' }, { text: sql, offset: 0 });
+      const plan = planSelect({ graph, parser, product: 'svc', activeDatasource: 'main', keepsNames: () => true }, { text: sql, offset: 0 });
       const ask = {
         service: () => post(`${service}/svc/api/query/`, { ontology_name: 'world', query: sql }, { 'x-api-key': adminToken }),
         engine: () => post(engine, { sql: plan.sql, params: plan.params }),

@@ -32,7 +32,7 @@ async function contextOf({ local }: WorldDatabase): Promise<PlanContext> {
   }
   const counts = new Map<string, number>();
   for (const { name, sql } of graph.model.mappings) counts.set(name, Number((await local.exec(`SELECT count(*) AS n FROM (${sql}) m`))[0]?.n));
-  return { graph, parser, product: 'svc', activeDatasource: 'main', rowsOf: ({ name }) => counts.get(name) };
+  return { graph, parser, product: 'svc', activeDatasource: 'main', rowsOf: ({ name }) => counts.get(name), keepsNames: () => true };
 }
 
 export async function run(): Promise<void> {

@@ -79,7 +79,8 @@ export async function run(): Promise<void> {
   const database = await worldDatabase();
   const parser = await loadNodeParser();
   const graph = await typedWorld(database, parser);
-  const plan = (sql: string, access?: Access) => planSelect({ graph, parser, product: 'svc', activeDatasource: 'main', access }, { text: sql, offset: 0 });
+  const plan = (sql: string, access?: Access) =>
+    planSelect({ graph, parser, product: 'svc', activeDatasource: 'main', keepsNames: () => true, access }, { text: sql, offset: 0 });
   const found: string[][] = [];
   for (const { name, sql, leaky, byHand } of QUESTIONS) {
     const plans = { open: plan(sql), policy: plan(sql, rows), openLeaky: plan(leaky), fenced: plan(leaky, rows), masked: plan(sql, masked) };

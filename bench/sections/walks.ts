@@ -67,7 +67,7 @@ export async function run(): Promise<void> {
     for (const sql of TABLES) await client.query(sql);
     const parser = await loadNodeParser();
     const graph = await withColumnTypes(graphOf(MODEL, 'walks', parser), (sql) => client.query(sql));
-    const context: PlanContext = { graph, parser, product: 'svc', activeDatasource: 'main' };
+    const context: PlanContext = { graph, parser, product: 'svc', activeDatasource: 'main', keepsNames: () => true };
     const planned = (sql: string) => planSelect(context, { text: sql, offset: 0 });
     const timed = (sql: string) => {
       const plan = planned(sql);

@@ -11,7 +11,7 @@ import { withColumnTypes } from './typed.ts';
 /** The model of TPC-H for the planner. */
 export async function tpchContext(parser: SqlParser, client: pg.Client): Promise<PlanContext> {
   const graph = graphOf(await readFile(new URL('model.kg', import.meta.url), 'utf8'), 'tpch', parser);
-  return { graph: await withColumnTypes(graph, (sql) => client.query(sql)), parser, product: 'svc', activeDatasource: 'main' };
+  return { graph: await withColumnTypes(graph, (sql) => client.query(sql)), parser, product: 'svc', activeDatasource: 'main', keepsNames: () => true };
 }
 
 export interface TpchDatabase {

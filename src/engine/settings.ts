@@ -45,7 +45,12 @@ export interface RoleSettings {
   /** 0: no timeout. */
   readonly timeoutMs: number;
   readonly settings: Settings;
+  /** True if statements may be rewritten by a distributed planner (Citus), which loses the names of a derived table's columns when it flattens the table. */
+  readonly isDistributed: boolean;
 }
+
+/** The settings of Citus. All roles may see them. */
+const CITUS = 'citus.';
 
 /** Parses the rows of the probe; undefined if they are malformed or a setting is missing. */
 export function fromProbe(rows: readonly (readonly unknown[])[] | undefined): RoleSettings | undefined {
@@ -58,7 +63,8 @@ export function fromProbe(rows: readonly (readonly unknown[])[] | undefined): Ro
   }
   const { [READ_ONLY]: readOnly, [TIMEOUT]: timeout, ...rest } = settings;
   const timeoutMs = milliseconds(timeout as string);
-  return timeoutMs === undefined ? undefined : { readOnly: readOnly === 'on', timeoutMs, settings: rest };
+  const isDistributed = [...all.keys()].some((name) => typeof name === 'string' && name.startsWith(CITUS));
+  return timeoutMs === undefined ? undefined : { readOnly: readOnly === 'on', timeoutMs, settings: rest, isDistributed };
 }
 
 /** Returns the statements that set what the role does not have; all of them if the role is not known. */
@@ -110,6 +116,9 @@ export function knownRole(ds: Datasource, now = Date.now()): RoleSettings | unde
   const entry = known.get(keyOf(ds));
   return entry !== undefined && now - entry.at <= MAX_AGE_MS ? entry.role : undefined;
 }
+
+/** True if the datasource is known to keep the names of a derived table's columns. It is not asked again for that. */
+export const keepsNames = (ds: Datasource): boolean => known.get(keyOf(ds))?.role.isDistributed === false;
 
 /** Stores the settings that the probe returned. */
 export function rememberRole(ds: Datasource, role: RoleSettings, now = Date.now()): void {

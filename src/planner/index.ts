@@ -45,6 +45,8 @@ export interface Plan {
   readonly relations: readonly NamedRelation[];
   /** True if the rows are made for nested results: they have the columns of `nestedOrder(shape)` in that order, under short keys. */
   readonly nested: boolean;
+  /** True if the SQL relies on a datasource that keeps the names of a derived table's columns. */
+  readonly keepsNames: boolean;
   /** Pairs of an offset in `sql` (UTF-16, ascending) and the offset in the caller's statement that it comes from. */
   readonly places: readonly (readonly [number, number])[];
   /** True if the result depends on the clock or differs from run to run. It must not be cached. */
@@ -119,7 +121,7 @@ function plan(context: PlanContext, source: Source, options: PlanOptions): Plan 
     },
   });
   return {
-    datasource: [...state.texts.datasources][0] ?? context.activeDatasource,
+    datasource: state.datasource,
     sql,
     places,
     params: state.params,
@@ -128,6 +130,7 @@ function plan(context: PlanContext, source: Source, options: PlanOptions): Plan 
     shape,
     relations: state.relations,
     nested,
+    keepsNames: state.keepsNames,
     volatile: state.facts.volatile || state.facts.clock,
     readsBound: state.facts.readsBound,
     readsCaller: state.facts.readsCaller,

@@ -58,6 +58,17 @@ export class PlanState {
     this.params.push(...bound.map(boundText));
   }
 
+  /** The datasource of the mappings that the statement has read so far; the active one if it has read none. */
+  get datasource(): string {
+    const [first] = this.texts.datasources;
+    return first ?? this.context.activeDatasource;
+  }
+
+  /** True if the datasource keeps the names of a derived table's columns. */
+  get keepsNames(): boolean {
+    return this.context.keepsNames?.(this.datasource) ?? false;
+  }
+
   /** The whole model. Rows, and names in stored texts, are looked up here. */
   get graph(): Graph {
     return this.context.whole ?? this.context.graph.whole;

@@ -16,7 +16,13 @@ let context: PlanContext;
 
 beforeAll(async () => {
   await openPlans(TABLES);
-  context = { graph: await withColumnTypes(graphOf(MODEL, 'plans', parser), answerOf), parser, product: 'svc', activeDatasource: 'main' };
+  context = {
+    graph: await withColumnTypes(graphOf(MODEL, 'plans', parser), answerOf),
+    parser,
+    product: 'svc',
+    activeDatasource: 'main',
+    keepsNames: () => true,
+  };
 });
 afterAll(closePlans);
 

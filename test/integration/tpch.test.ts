@@ -14,7 +14,7 @@ const SCALE = 0.005;
 
 const parser = await loadNodeParser();
 const graph = graphOf(await readFile(new URL('../../bench/tpch/model.kg', import.meta.url), 'utf8'), 'tpch', parser);
-const context = { graph, parser, product: 'svc', activeDatasource: 'main' };
+const context = { graph, parser, product: 'svc', activeDatasource: 'main', keepsNames: () => true };
 
 let db: PGlite;
 type Row = Record<string, unknown>;

@@ -13,7 +13,7 @@ const SIZES = sizesOf('integration/world');
 
 const parser = await loadNodeParser();
 const graph = graphOf(await worldModel(), 'world', parser);
-const context = { graph, parser, product: 'svc', activeDatasource: 'main' };
+const context = { graph, parser, product: 'svc', activeDatasource: 'main', keepsNames: () => true };
 
 let db: PGlite;
 const query = async (sql: string, params: unknown[] = []) => (await db.query<Row>(sql, params as never[])).rows;

@@ -57,8 +57,8 @@ export function jsonRows(state: PlanState, parsed: Parsed, columns: readonly Out
   // PostgreSQL truncates names to 63 bytes, and row_to_json uses the names as keys.
   const short = keys.every((k) => k !== '' && utf8Length(k) <= MAX_NAME_BYTES);
   const names = short ? keys : keys.map((_, i) => `c${i}`);
-  const row = short ? objectOf(state, alias, names) : objectText(alias, keys, names);
   const { stmt, added, sortOf } = sortable(state, parsed.stmt, columns);
+  const row = short ? objectOf(state, alias, names, added.length === 0 ? undefined : names) : objectText(alias, keys, names);
   const { limit, offset } = options;
   return {
     keys,
@@ -79,12 +79,14 @@ function nestedRows(state: PlanState, { stmt, added, sortOf }: Sortable, shape: 
   const order = nestedOrder(shape);
   const names = order.map((_, i) => `c${i}`);
   const own = state.alias();
-  const ownNames = shape.columns.map((_, i) => `q${i}`);
+  const isOrdered = order.every((from, i) => from === i);
+  const ownNames = isOrdered ? names : shape.columns.map((_, i) => `q${i}`);
   const query = subselect(stmt, own, { columns: [...ownNames, ...added] });
   const sorts = sortOf(own, ownNames);
   const sources = order.map((from) => ownNames[from] as string);
+  const columns = isOrdered && added.length === 0 ? undefined : sources;
   if (limit === undefined && offset === 0)
-    return select({ targetList: [target(objectOf(state, own, names, sources), 'row')], fromClause: [query], ...sortedBy(sorts) });
+    return select({ targetList: [target(objectOf(state, own, names, columns), 'row')], fromClause: [query], ...sortedBy(sorts) });
   const wanted = sources.map((source, i) => target(column(own, source), names[i] as string));
 
   // Roots are numbered in the order of their first rows. As in nesting, two rows belong to the same root if the texts of its values are equal and its id is not
@@ -124,7 +126,7 @@ function nestedRows(state: PlanState, { stmt, added, sortOf }: Sortable, shape: 
     ...(limit === undefined ? [] : [operator('<=', rank, integer(String(BigInt(offset) + BigInt(limit))))]),
   ];
   return select({
-    targetList: [target(objectOf(state, ranked, names), 'row')],
+    targetList: [target(objectOf(state, ranked, names, names), 'row')],
     fromClause: [subselect(ranks, ranked)],
     whereClause: and(window) as Node,
     ...sortedBy([sortBy(column(ranked, 'n'))]),
@@ -144,13 +146,15 @@ function over(node: Node, window: WindowDef): Node {
 }
 
 /**
- * `row_to_json` of a row with named columns. A reference to the whole row of a derived table would lose the names where a distributed planner flattens that table.
+ * `row_to_json` of a row with named columns. A reference to the whole row of a derived table would lose the names where a distributed planner flattens that table; it is
+ * used where the datasource is known to keep them.
  * @param names the keys
- * @param columns the columns of `alias` with their values, in the same order
+ * @param columns the columns of `alias` with their values, in the same order. undefined: the keys are all columns of `alias`, in order
  */
-function objectOf(state: PlanState, alias: string, names: readonly string[], columns = names): Node {
+function objectOf(state: PlanState, alias: string, names: readonly string[], columns?: readonly string[]): Node {
+  if (columns === undefined && names.length > 0 && state.keepsNames) return call('row_to_json', [column(alias)]);
   const row = state.alias();
-  const named = select({ targetList: names.map((name, i) => target(column(alias, columns[i] as string), name)) });
+  const named = select({ targetList: names.map((name, i) => target(column(alias, columns?.[i] ?? name), name)) });
   const object = select({ targetList: [target(call('row_to_json', [column(row)]))], fromClause: [subselect(named, row)] });
   return { SubLink: { subLinkType: 'EXPR_SUBLINK', subselect: { SelectStmt: object } } };
 }

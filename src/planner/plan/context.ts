@@ -39,6 +39,11 @@ export interface PlanContext {
   readonly keepsMappings?: boolean | undefined;
   /** The number of rows of a mapping; undefined if they were not counted. It decides between shapes of SQL with the same result. By default no rows were counted. */
   readonly rowsOf?: ((mapping: MappingDef) => number | undefined) | undefined;
+  /**
+   * True if the datasource keeps the names of a derived table's columns. The JSON of a row is then made of the whole row of the derived table, which is faster to plan and to
+   * execute. Default: no datasource does.
+   */
+  readonly keepsNames?: ((datasource: string) => boolean) | undefined;
 }
 
 /** A system table: columns with PostgreSQL types, and rows as one JSON array of objects. */

@@ -44,15 +44,21 @@ export async function connectionDigest({ config }: Runtime, { snapshot }: Caller
 }
 
 /** Returns the connection of a datasource. @throws SvcError 502 `datasource_failed` if its variable is not set */
-export function datasourceOf(runtime: Runtime, { snapshot }: Caller, name: string): Datasource {
-  const row = snapshot.datasources.find((d) => d.key === fold(name));
-  const secret = row === undefined ? undefined : runtime.config.datasourceSecrets[row.secret];
-  if (row === undefined || secret === undefined) {
+export function datasourceOf(runtime: Runtime, caller: Caller, name: string): Datasource {
+  const found = findDatasource(runtime, caller, name);
+  if (found === undefined) {
     throw new SvcError(502, 'datasource_failed', `the datasource \`${name}\` is not configured`, {
       hint: 'Ask the operator to set its variable',
     });
   }
-  return connectionOf(row.name, secret);
+  return found;
+}
+
+/** Returns the connection of a datasource; undefined if its variable is not set. @throws SvcError 502 `datasource_failed` if its value is invalid */
+export function findDatasource(runtime: Runtime, { snapshot }: Caller, name: string): Datasource | undefined {
+  const row = snapshot.datasources.find((d) => d.key === fold(name));
+  const secret = row === undefined ? undefined : runtime.config.datasourceSecrets[row.secret];
+  return row === undefined || secret === undefined ? undefined : connectionOf(row.name, secret);
 }
 
 /** Returns the key of a datasource that is attached to the ontology. @throws SvcError 400 `unknown_datasource` */

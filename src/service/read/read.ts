@@ -4,6 +4,7 @@ import { STEPS_OF_A_CHARACTER, visited } from '../../budget.ts';
 import { cacheOf } from '../../cache.ts';
 import type { Datasource } from '../../engine/datasource.ts';
 import { httpEngine } from '../../engine/engine.ts';
+import { keepsNames } from '../../engine/settings.ts';
 import { EXPLAIN } from '../../engine/statement.ts';
 import { badRequest, quoted, type SvcError } from '../../errors.ts';
 import type { ReadStatement, Source } from '../../language/statements.ts';
@@ -11,7 +12,7 @@ import type { Graph } from '../../ontology/graph.ts';
 import { type NamedRelation, type OutputOptions, type Plan, type PlanContext, planSelect, rebind } from '../../planner/index.ts';
 import { allowedFunctionsOf } from '../../planner/read/own-functions.ts';
 import type { Verified } from '../../planner/verify/index.ts';
-import { attachedDatasource, connectionDigest, datasourceOf } from '../caller/datasource.ts';
+import { attachedDatasource, connectionDigest, datasourceOf, findDatasource } from '../caller/datasource.ts';
 import { Definers } from '../caller/definers.ts';
 import { noGraph } from '../caller/lookup.ts';
 import { accessKey, accessOf, factsKey, factsOf } from '../caller/policies.ts';
@@ -128,6 +129,10 @@ function planningOf(session: Session, graph: Graph, definers: Definers, counts: 
     definer: (view) => definers.sees(view, graph.whole),
     allowedFunctions: allowedFunctionsOf(row),
     rowsOf: (mapping) => counts.rowsOf(mapping),
+    keepsNames: (name) => {
+      const datasource = findDatasource(runtime, session.caller, name);
+      return datasource !== undefined && keepsNames(datasource);
+    },
   };
   return { context, system, read };
 }
@@ -157,7 +162,9 @@ function plan(session: Session, source: Source, known: Graph | undefined, output
     };
   };
   const kept = keys && findPlan(keys.all());
-  if (kept !== undefined) return admitted(bound === undefined ? kept : { plan: rebind(kept.plan, bound), text: kept.text });
+  // whether the datasource keeps names becomes known with its first answer
+  if (kept !== undefined && kept.plan.keepsNames === context.keepsNames?.(kept.plan.datasource))
+    return admitted(bound === undefined ? kept : { plan: rebind(kept.plan, bound), text: kept.text });
   let made = within(() => planSelect(context, source, { ...output, ...(bound === undefined ? {} : { bound }) }));
   // results-limit does not apply to reads of system tables (docs/design/rows-and-json.md#limits)
   if (output.limit !== undefined && read.size > 0) made = within(() => planSelect(context, source));

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { DEFAULT_SETTINGS, fits, forgetRoles, fromProbe, knownRole, missingSettings, rememberRole } from '../../../src/engine/settings.ts';
+import { DEFAULT_SETTINGS, fits, forgetRoles, fromProbe, keepsNames, knownRole, missingSettings, rememberRole } from '../../../src/engine/settings.ts';
 import { shown } from './fake.ts';
 
 const role = (changes: Record<number, string> = {}) => fromProbe(shown(changes));
@@ -18,6 +18,7 @@ describe('the settings of a role', () => {
         extra_float_digits: '1',
         standard_conforming_strings: 'on',
       },
+      isDistributed: false,
     });
     for (const [text, ms] of [
       ['0', 0],
@@ -26,6 +27,11 @@ describe('the settings of a role', () => {
       ['1h', 3_600_000],
     ] as const)
       expect(role({ 1: text })?.timeoutMs).toBe(ms);
+  });
+
+  it('show a distributed database', () => {
+    expect(fromProbe([['citus.shard_count', '32', 'x'], ...shown()])?.isDistributed).toBe(true);
+    expect(fromProbe([['plpgsql.check_asserts', 'on', 'x'], ...shown()])?.isDistributed).toBe(false);
   });
 
   it('are unknown if the probe answers something else', () => {
@@ -65,6 +71,7 @@ describe('the cached settings of a role', () => {
     expect(knownRole(main, 1000 + 600_000)).toEqual(role());
     expect(knownRole(main, 1001 + 600_000)).toBeUndefined();
     expect(knownRole({ ...main, name: 'other' }, 1000)).toEqual(role());
+    expect([keepsNames(main), keepsNames({ ...main, url: 'postgres://v:p@h.x/d' })]).toEqual([true, false]);
     expect(knownRole({ ...main, url: 'postgres://v:p@h.x/d' }, 1000)).toBeUndefined();
     expect(knownRole({ ...main, endpoint: 'https://g.x/sql' }, 1000)).toBeUndefined();
   });
