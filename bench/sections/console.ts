@@ -82,7 +82,7 @@ export async function run(): Promise<void> {
     const cdp = await page.context().newCDPSession(page);
     const console_ = `${base}/svc/console/`;
     await page.goto(console_);
-    await page.getByRole('link', { name: 'Sign in with user and password' }).click();
+    await page.getByRole('link', { name: 'Sign in at the login page' }).click();
     await page.getByLabel('User name').fill('browser');
     await page.getByLabel('Password').fill(PASSWORD);
     await page.getByRole('button', { name: 'Log in' }).click();

@@ -35,6 +35,11 @@ export function App() {
       <main id="content" tabIndex={-1} class={signedIn.value && ontology !== null ? 'view' : 'page'}>
         {!signedIn.value ? <SignIn /> : ontology === null ? <Ontologies /> : <Current key={ontology} view={view} />}
       </main>
+      {(!signedIn.value || ontology === null) && (
+        <footer>
+          <Pages />
+        </footer>
+      )}
     </>
   );
 }
@@ -96,9 +101,19 @@ function Navigation({ ontology, current }: { readonly ontology: string; readonly
           {texts.views[view]}
         </a>
       ))}
+      <span class="grow" />
+      <Pages />
     </nav>
   );
 }
+
+/** Links to the pages of the service. */
+const Pages = () => (
+  <>
+    <a href={`/${product}/oauth/grants`}>{texts.connect.grants}</a>
+    <a href={`/${product}/api/docs`}>{texts.connect.docs}</a>
+  </>
+);
 
 /** The current view, once its script and the model are loaded. */
 function Current({ view }: { readonly view: View }) {

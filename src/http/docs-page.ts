@@ -1,6 +1,7 @@
 /** The docs page, which shows the OpenAPI documents and can send requests. The Worker serves page, script and style; no CDN is used. */
 import type { AppContext } from './context.ts';
 import { SCRIPT } from './docs-page-script.ts';
+import { pageLinks } from './pages.ts';
 
 /** Allows only the page's own script and style, and requests to this service. */
 const POLICY = [
@@ -71,6 +72,7 @@ const page = (product: string): string => `<!doctype html>
 <input id="search" type="search" autocomplete="off">
 </div>
 <p id="message" role="status">Enter an API token to load the documents. The token is kept in this page only.</p>
+${pageLinks(product)}
 <div id="operations"></div>
 <noscript>This page needs JavaScript. The document is at /${product}/api/openapi.json.</noscript>
 </main>

@@ -43,7 +43,6 @@ export const loggedInPage = (product: string, user: string, formToken: string): 
 <form method="get" action="/${product}/get_${product}_user_token/">
 <button type="submit">Get an API token</button>
 </form>
-<p><a href="/${product}/console/">Console</a> · <a href="/${product}/oauth/grants">Programs with access</a> · <a href="/${product}/api/docs">API documentation</a></p>
 <form method="post" action="/${product}/logout">
 <input type="hidden" name="form_token" value="${escaped(formToken)}">
 <button type="submit" class="quiet">Log out</button>

@@ -14,6 +14,11 @@ const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', 
 /** Escapes a text for an HTML element or a quoted attribute. */
 export const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character] as string);
 
+/** Links between the pages of the service. */
+export const pageLinks = (product: string): string => `<nav aria-label="Pages of ${product}">
+<a href="/${product}/console/">Console</a> · <a href="/${product}/oauth/grants">Programs with access</a> · <a href="/${product}/api/docs">API documentation</a>
+</nav>`;
+
 /** Builds a complete page. @param title text @param main HTML */
 export const pageOf = (product: string, title: string, main: string): string => `<!doctype html>
 <html lang="en">
@@ -28,6 +33,7 @@ export const pageOf = (product: string, title: string, main: string): string => 
 <main>
 ${main}
 </main>
+${pageLinks(product)}
 </body>
 </html>
 `;
@@ -65,7 +71,8 @@ const STYLE = `:root { color-scheme: light dark; --bg: #fff; --surface: #f6f7f9;
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--bg); color: var(--text); font: .9375rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; overflow-wrap: anywhere; }
 main { max-width: 26rem; margin: 6vh auto 3rem; padding: 1.5rem 1rem; background: var(--surface); border: 1px solid var(--edge); border-radius: 8px; }
-@media (max-width: 28rem) { main { margin: 0; border: 0; background: none; } }
+nav { max-width: 26rem; margin: -2rem auto 3rem; text-align: center; }
+@media (max-width: 28rem) { nav { margin-top: 0; } main { margin: 0; border: 0; background: none; } }
 h1 { font-size: 1.5rem; line-height: 1.25; margin: 0 0 1rem; }
 a { color: var(--go); }
 ul { padding-left: 1.25rem; }

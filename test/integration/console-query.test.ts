@@ -169,7 +169,7 @@ describe('querying in the console', () => {
       await admin(`REVOKE TOKEN '${token.token_id}'`);
     }
     await run(page, REGIONS);
-    await page.getByRole('link', { name: 'Sign in with user and password' }).click();
+    await page.getByRole('link', { name: 'Sign in at the login page' }).click();
     await page.getByLabel('User name').fill('ann');
     await page.getByLabel('Password').fill(PASSWORD);
     await page.getByRole('button', { name: 'Log in' }).click();

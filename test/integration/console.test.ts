@@ -474,6 +474,8 @@ describe('the console', () => {
       await page.getByRole('button', { name: 'Plan', exact: true }).click();
       await page.getByText('1 object changes.').waitFor();
       expect(await page.locator('.diff .added').allTextContents()).toEqual([expect.stringContaining("DESCRIPTION = 'A part of the country'")]);
+      const statements = page.getByRole('group').filter({ hasText: 'Apply runs these statements' }).locator('pre');
+      expect(await statements.textContent()).toMatch(/^CREATE OR REPLACE CONCEPT `region`[\s\S]*DESCRIPTION = 'A part of the country';$/);
       await page.getByRole('button', { name: 'Apply 1 change' }).click();
       await page.getByText('Applied as version').waitFor();
       await page.getByRole('link', { name: 'Model' }).click();
@@ -502,6 +504,21 @@ describe('the console', () => {
       await page.getByRole('button', { name: 'Plan', exact: true }).click();
       await page.getByRole('alert').waitFor();
       expect(await page.getByRole('alert').textContent()).toContain('integr');
+    });
+
+    it('validates a script without a plan', async () => {
+      const page = await admin('edit');
+      await page.getByRole('button', { name: 'New script' }).click();
+      await write(page, 'CREATE CONCEPT park (no integer, PRIMARY KEY (nr))');
+      await page.getByRole('button', { name: 'Validate' }).click();
+      expect(await page.getByRole('alert').textContent()).toContain('nr');
+      await write(page, 'CREATE CONCEPT park (no integer, PRIMARY KEY (no))');
+      await page.getByRole('button', { name: 'Validate' }).click();
+      await page.getByText('The script is valid.').waitFor();
+      expect(await page.getByRole('button', { name: /^Apply/ }).count()).toBe(0);
+      await page.getByRole('link', { name: 'Model' }).click();
+      await page.getByRole('button', { name: 'region', exact: true }).first().waitFor();
+      expect(await page.getByRole('button', { name: 'park', exact: true }).count()).toBe(0);
     });
 
     it('drops an object after a question that shows the statement', async () => {
@@ -681,7 +698,7 @@ describe('the console', () => {
     await row.getByRole('button', { name: 'Revoke' }).click();
     await expect.poll(() => list.getByRole('row', { name: /Ann's script/ }).count()).toBe(0);
     await page.getByRole('link', { name: 'Connect' }).click();
-    expect(await page.getByRole('link', { name: 'Connected applications' }).getAttribute('href')).toBe('/svc/oauth/grants');
+    expect(await page.getByRole('link', { name: 'Programs with access' }).getAttribute('href')).toBe('/svc/oauth/grants');
   });
 
   it('has no serious accessibility problem with forms, a drawing and settings open', async () => {

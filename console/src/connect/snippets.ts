@@ -16,9 +16,10 @@ export function snippetsOf(
   product: string,
   api: string,
   ontology: string,
-  titles: Readonly<Record<'connector' | 'rest' | 'python' | 'typescript', string>>,
+  titles: Readonly<Record<'connector' | 'copilot' | 'rest' | 'python' | 'typescript', string>>,
 ): readonly (readonly [title: string, text: string])[] {
   const mcp = `${api}/mcp?ontology=${encodeURIComponent(ontology)}`;
+  const servers = (settings: unknown): string => json({ mcpServers: { [product]: settings } });
   const [name, sql] = [JSON.stringify(ontology), JSON.stringify(SQL)];
   return [
     ['Claude Code', `claude mcp add --transport http ${product} ${shellWord(mcp)} --header "x-api-key: $TOKEN"`],
@@ -29,11 +30,12 @@ export function snippetsOf(
     ],
     [
       'Claude Desktop (claude_desktop_config.json)',
-      json({
-        mcpServers: { [product]: { command: 'npx', args: ['-y', 'mcp-remote', mcp, '--header', `x-api-key:\${KG_TOKEN}`], env: { KG_TOKEN: 'tk_...' } } },
-      }),
+      servers({ command: 'npx', args: ['-y', 'mcp-remote', mcp, '--header', `x-api-key:\${KG_TOKEN}`], env: { KG_TOKEN: 'tk_...' } }),
     ],
-    ['Cursor (.cursor/mcp.json)', json({ mcpServers: { [product]: { url: mcp, headers: { 'x-api-key': `\${env:KG_TOKEN}` } } } })],
+    ['Cursor (.cursor/mcp.json)', servers({ url: mcp, headers: { 'x-api-key': `\${env:KG_TOKEN}` } })],
+    ['Windsurf (~/.codeium/windsurf/mcp_config.json)', servers({ serverUrl: mcp, headers: { 'x-api-key': `\${env:KG_TOKEN}` } })],
+    ['Gemini CLI (~/.gemini/settings.json)', servers({ httpUrl: mcp, headers: { 'x-api-key': '$KG_TOKEN' } })],
+    [titles.copilot, mcp],
     [titles.rest, curl(`${api}/query/`, JSON.stringify({ ontology_name: ontology, query: SQL }))],
     [
       titles.python,

@@ -48,5 +48,8 @@ export const versions = (ontology: string): Promise<readonly Version[]> => query
 
 export const rollbackStatement = (ontology: string, id: string): string => `ROLLBACK ONTOLOGY ${identifier(ontology)} TO VERSION '${id}'`;
 
+/** The statements that `apply` runs for the changes of a plan. */
+export const statementsOf = ({ changes }: Plan): string => changes.map((c) => `${c.after ?? dropStatement(c.kind, c.name)};`).join('\n\n');
+
 /** The statement that drops an object. */
 export const dropStatement = (kind: string, name: string): string => `DROP ${kind.toUpperCase()} ${identifier(name)}`;

@@ -26,12 +26,6 @@ export default function Connect() {
           <Code text={text} />
         </section>
       ))}
-      <p>
-        <a href={`${apiPath}/docs`}>{texts.connect.docs}</a>
-      </p>
-      <p>
-        <a href={`/${product}/oauth/grants`}>{texts.connect.grants}</a>
-      </p>
     </div>
   );
 }

@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { change, type Failure, failureOf, product } from '../api/http.ts';
 import { DiffView } from '../edit/diff-view.tsx';
-import { apply, applyAsCurl, dropStatement, type Plan, plan, scriptOf } from '../edit/requests.ts';
+import { apply, applyAsCurl, dropStatement, type Plan, plan, scriptOf, statementsOf } from '../edit/requests.ts';
 import { Versions } from '../edit/versions.tsx';
 import { model, reloadModel } from '../model/current.ts';
 import type { Model } from '../model/model.ts';
@@ -126,6 +126,11 @@ function Script({ model: m, open }: { readonly model: Model; readonly open: Open
       setPlanned(null);
       setPlanned({ text, plan: await plan(m.name, text), version: m.detail.version });
     });
+  const validate = (): Promise<void> =>
+    attempt(async () => {
+      const { warnings } = await plan(m.name, editor.current?.text() ?? '');
+      setDone([texts.edit.valid, ...warnings.map(noted)].join('\n'));
+    });
   const makeChange = (): Promise<void> =>
     attempt(async () => {
       if (planned === null) return;
@@ -168,6 +173,9 @@ function Script({ model: m, open }: { readonly model: Model; readonly open: Open
         <div ref={host} />
       </div>
       <div class="bar">
+        <button type="button" disabled={busy} onClick={() => void validate()}>
+          {texts.edit.validate}
+        </button>
         <button type="button" class={planned === null ? 'primary' : ''} disabled={busy} title={texts.query.runHint} onClick={() => void makePlan()}>
           {texts.edit.plan}
         </button>
@@ -196,6 +204,8 @@ function Script({ model: m, open }: { readonly model: Model; readonly open: Open
   );
 }
 
+const noted = ({ message, hint }: Plan['warnings'][number]): string => (hint == null ? message : `${message}\n${hint}`);
+
 function PlanView({ ontology, plan: made }: { readonly ontology: string; readonly plan: Plan }) {
   if (made.changes.length === 0) return <p role="status">{texts.edit.nothing}</p>;
   return (
@@ -209,7 +219,11 @@ function PlanView({ ontology, plan: made }: { readonly ontology: string; readonl
           <DiffView before={c.before} after={c.after} />
         </details>
       ))}
-      {made.warnings.length > 0 && <Code text={made.warnings.map((w) => [w.message, w.hint].filter((part) => part != null).join('\n')).join('\n')} />}
+      {made.warnings.length > 0 && <Code text={made.warnings.map(noted).join('\n')} />}
+      <details open>
+        <summary>{texts.edit.runs}</summary>
+        <Code text={statementsOf(made)} />
+      </details>
       <p class="muted">
         {texts.edit.request} <Copy text={applyAsCurl(ontology)} label={texts.query.curl} />
       </p>

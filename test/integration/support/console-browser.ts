@@ -65,7 +65,7 @@ export async function startConsole(settings: Readonly<Record<string, string>> = 
   async function logsIn(): Promise<Page> {
     const page = await open();
     await page.goto(`${base}/`);
-    await page.getByRole('link', { name: 'Sign in with user and password' }).click();
+    await page.getByRole('link', { name: 'Sign in at the login page' }).click();
     await page.getByLabel('User name').fill('ann');
     await page.getByLabel('Password').fill(PASSWORD);
     await page.getByRole('button', { name: 'Log in' }).click();

@@ -28,6 +28,8 @@ export interface IdentityProvider {
   login(account: string): Promise<Tokens>;
   /** Opens an authorization URL like a browser, and logs in there. @returns the URL below `callback` to which the browser is redirected */
   visit(address: string, account: string, callback: string): Promise<URL>;
+  /** Allows the client to redirect to a further URI. */
+  allow(redirect: string): void;
   close(): Promise<void>;
 }
 
@@ -75,6 +77,11 @@ export async function startIdentityProvider(
       },
     },
   });
+  const allowed = new Set<string>();
+  const { redirectUriAllowed } = provider.Client.prototype;
+  provider.Client.prototype.redirectUriAllowed = function (uri: string) {
+    return allowed.has(uri) || redirectUriAllowed.call(this, uri);
+  };
   handle = provider.callback();
 
   return {
@@ -82,6 +89,7 @@ export async function startIdentityProvider(
     jwksUrl: `${issuer}/jwks`,
     keysAsked: () => asked,
     login: (account) => logIn(issuer, account),
+    allow: (redirect) => void allowed.add(redirect),
     visit: (address, account, callback) => visit(issuer, address, account, callback),
     close: async () => {
       silenced.mockRestore();

@@ -4,6 +4,7 @@ declare module 'oidc-provider' {
 
   export class Provider {
     constructor(issuer: string, configuration: object);
+    readonly Client: { readonly prototype: { redirectUriAllowed(uri: string): boolean } };
     callback(): (request: IncomingMessage, response: ServerResponse) => void;
   }
 }

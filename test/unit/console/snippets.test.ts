@@ -12,9 +12,13 @@ const NAMES = ["o'; echo stolen $TOKEN; '", "it's", '"; echo stolen; "', '$(echo
 
 describe('commands to copy', () => {
   it.each(NAMES)('keep the ontology %s in the body', (name) => {
-    const command = snippetsOf('svc', 'https://kg.example/svc/api', name, { connector: 'C', rest: 'REST', python: 'Python', typescript: 'TypeScript' }).find(
-      ([title]) => title === 'REST',
-    );
+    const command = snippetsOf('svc', 'https://kg.example/svc/api', name, {
+      connector: 'C',
+      copilot: 'M',
+      rest: 'REST',
+      python: 'Python',
+      typescript: 'TypeScript',
+    }).find(([title]) => title === 'REST');
     const found = argumentsOf('curl', command?.[1] ?? '');
     expect(found.slice(0, 2)).toEqual(['-s', 'https://kg.example/svc/api/query/']);
     expect(found).toHaveLength(8);
@@ -23,7 +27,7 @@ describe('commands to copy', () => {
 
   it.each(NAMES)('keep the ontology %s in the address for Claude Code', (name) => {
     const [, text = ''] =
-      snippetsOf('svc', 'https://kg.example/svc/api', name, { connector: '', rest: '', python: '', typescript: '' }).find(
+      snippetsOf('svc', 'https://kg.example/svc/api', name, { connector: '', copilot: '', rest: '', python: '', typescript: '' }).find(
         ([title]) => title === 'Claude Code',
       ) ?? [];
     const found = argumentsOf('claude', text);
@@ -39,8 +43,9 @@ describe('commands to copy', () => {
 
   it('are one command for VS Code', () => {
     const [, text = ''] =
-      snippetsOf('svc', 'https://kg.example/svc/api', 'shop', { connector: '', rest: '', python: '', typescript: '' }).find(([title]) => title === 'VS Code') ??
-      [];
+      snippetsOf('svc', 'https://kg.example/svc/api', 'shop', { connector: '', copilot: '', rest: '', python: '', typescript: '' }).find(
+        ([title]) => title === 'VS Code',
+      ) ?? [];
     const [flag, settings = ''] = argumentsOf('code', text);
     expect([flag, JSON.parse(settings)]).toMatchObject([
       '--add-mcp',
