@@ -64,8 +64,9 @@ export class GatewayBackend implements Backend {
   #backend: PgBackend;
   /** The password that PostgreSQL accepted last, by user. `again`: the check that runs after the time has passed. */
   #trusted = new Map<string, { password: string; until: number; again?: Promise<boolean> | undefined }>();
-  #checks: Promise<unknown>[] = Array.from({ length: CHECKS }, () => Promise.resolve());
-  #next = 0;
+  #free = CHECKS;
+  /** Logins that wait for a check. The last one is checked first, so that a new login does not wait for all the guesses that came before it. */
+  #waiting: (() => void)[] = [];
 
   constructor(settings: GatewaySettings) {
     this.#settings = settings;
@@ -84,10 +85,19 @@ export class GatewayBackend implements Backend {
       });
       return trusted.again;
     }
-    const slot = this.#next++ % CHECKS;
-    const check = this.#checks[slot]!.then(() => this.#check(login));
-    this.#checks[slot] = check.catch(() => undefined);
-    return check;
+    return this.#inTurn(() => this.#check(login));
+  }
+
+  async #inTurn<T>(check: () => Promise<T>): Promise<T> {
+    if (this.#free > 0) this.#free--;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    try {
+      return await check();
+    } finally {
+      const next = this.#waiting.pop();
+      if (next === undefined) this.#free++;
+      else next();
+    }
   }
 
   run(...args: Parameters<Backend['run']>): ReturnType<Backend['run']> {

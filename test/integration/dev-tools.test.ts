@@ -252,7 +252,7 @@ describe('the gateway', () => {
     async () => {
       const scratch = await startScratchPostgres({ passwords: true });
       const address = `postgresql://127.0.0.1:${scratch.port}/postgres`;
-      const settings = readGatewaySettings({ GATEWAY_DATABASE_URL: address, GATEWAY_USERS: 'app,postgres', GATEWAY_HOLD_BYTES: '1000' });
+      const settings = readGatewaySettings({ GATEWAY_DATABASE_URL: address, GATEWAY_USERS: 'app,later,postgres', GATEWAY_HOLD_BYTES: '1000' });
       const server = await startSqlServer({ backend: new GatewayBackend(settings), limits: { holdBytes: settings.holdBytes } });
       try {
         await scratch.exec(`CREATE ROLE app LOGIN PASSWORD '${scramVerifier('pa55')}'`);
@@ -273,6 +273,14 @@ describe('the gateway', () => {
         const first = await Promise.race([as('app:pa55'), Promise.all(guesses)]).finally(() => time.mockRestore());
         expect(first).toEqual([{ me: 'app' }]);
         await Promise.all(guesses);
+        // and a login that the gateway does not know yet waits for the checks that run, not for all the guesses before it
+        await scratch.exec(`CREATE ROLE later LOGIN PASSWORD '${scramVerifier('pa55')}'`);
+        let refused = 0;
+        const earlier = Array.from({ length: 60 }, (_, i) => as(`later:guess${i}`).catch(() => refused++));
+        await expect.poll(() => refused).toBeGreaterThan(0);
+        expect(await as('later:pa55')).toEqual([{ me: 'later' }]);
+        expect(refused).toBeLessThan(30);
+        await Promise.all(earlier);
 
         const headers = { 'neon-connection-string': 'postgresql://app:pa55@x/postgres', 'neon-array-mode': 'true' };
         const ask = (query: string) => fetch(server.endpoint, { method: 'POST', headers, body: JSON.stringify({ query }) });
