@@ -390,3 +390,12 @@ describe('The e-mail of a user', () => {
     expect(await outcome("ALTER USER twin SET EMAIL = 'Twin@corp.example'; ALTER USER twin SET EMAIL = ''; DROP USER twin", by(mal.token))).toBe('200');
   });
 });
+
+it.each(['adm\u200bin', 'admin\u2060', '\u202enimda', '\u3164admin', 'adm\u00adin', 'admin\u2028'])(
+  'No user or role has a name that looks like another: %j',
+  async (name) => {
+    const mal = await user('mal', 'EDIT ON user', 'EDIT ON role');
+    for (const sql of [`CREATE USER \`${name}\``, `CREATE ROLE \`${name}\``, `CREATE OR REPLACE USER \`${name}\``, `CREATE ROLE IF NOT EXISTS \`${name}\``])
+      expect([sql, await outcome(sql, by(mal.token))]).toEqual([sql, '400 bad_name']);
+  },
+);

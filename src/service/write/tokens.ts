@@ -7,8 +7,9 @@ import * as catalog from '../../catalog/changes.ts';
 import { findToken, revokeToken as revoke } from '../../catalog/tokens.ts';
 import { badRequest, quoted } from '../../errors.ts';
 import type { CreateToken, RevokeToken } from '../../language/statements.ts';
+import { fold } from '../../ontology/names.ts';
 import { lacks } from '../caller/lookup.ts';
-import { type Changing, type Done, done } from './changing.ts';
+import { type Changing, type Done, done, INVISIBLE } from './changing.ts';
 import type { Kinds } from './kinds.ts';
 
 /** The end of the year 9999. ISO 8601 has other forms for later times, which PostgreSQL does not read. */
@@ -18,11 +19,12 @@ const LATEST = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 const RESERVED: ReadonlySet<string> = new Set<TokenOrigin>(['get_token', 'get_svc_user_token', 'console']);
 const LONGEST_LABEL = 100;
 
-/** @throws SvcError 400 `bad_label` */
+/** Checks that a label is visible, and does not look like a label of the service. @throws SvcError 400 `bad_label` */
 function checkLabel({ text, offset }: NonNullable<CreateToken['label']>): void {
-  if (text.trim() === '' || text.length > LONGEST_LABEL || /\p{Cc}/u.test(text))
-    throw badRequest('bad_label', `a label must have 1 to ${LONGEST_LABEL} characters and no control characters`, { offset });
-  if (RESERVED.has(text)) throw badRequest('bad_label', `the label ${quoted(text)} is reserved for tokens that the service issues`, { offset });
+  if (text.trim() === '' || text.length > LONGEST_LABEL || INVISIBLE.test(text))
+    throw badRequest('bad_label', `a label must have 1 to ${LONGEST_LABEL} characters and no control or invisible characters`, { offset });
+  if (RESERVED.has(fold(text.normalize('NFKC').trim())))
+    throw badRequest('bad_label', `the label ${quoted(text)} is reserved for tokens that the service issues`, { offset });
 }
 
 async function createToken(ctx: Changing, { user: name, label, expires, source }: CreateToken): Promise<Done> {
