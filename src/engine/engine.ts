@@ -44,11 +44,13 @@ export interface SqlEngine {
    * @throws SvcError 502, 504
    */
   collated(ds: Datasource, described: readonly Described[], options: RunOptions): Promise<(readonly ColumnDef[])[]>;
+  /** Checks SELECTs like `describe`, in one request. @throws SvcError 400 if one of them is not valid, 502, 504 */
+  check(ds: Datasource, texts: readonly SqlText[], options: RunOptions): Promise<void>;
   /** Runs small statements in one read-only transaction. @throws SvcError 400, 502, 504 */
   batch(ds: Datasource, statements: readonly Statement[], options: RunOptions): Promise<ResultSet[]>;
 }
 
-export const httpEngine: SqlEngine = { rows: runRows, describe, collated, batch };
+export const httpEngine: SqlEngine = { rows: runRows, describe, collated, check, batch };
 
 interface Result {
   readonly fields: readonly { readonly name: string; readonly dataTypeID: number; readonly dataTypeModifier?: number }[];
@@ -96,6 +98,15 @@ export async function collated(ds: Datasource, described: readonly Described[], 
 }
 
 const DEFAULT_COLLATION = '"default"';
+
+/** See `SqlEngine.check`. */
+export async function check(ds: Datasource, texts: readonly SqlText[], options: RunOptions): Promise<void> {
+  await batch(
+    ds,
+    texts.map((text) => ({ text: withoutRows(text) })),
+    { ...options, ownText: options.ownText ?? true },
+  );
+}
 
 /** See `SqlEngine.batch`. */
 export async function batch(ds: Datasource, statements: readonly Statement[], options: RunOptions): Promise<ResultSet[]> {

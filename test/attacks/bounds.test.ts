@@ -130,6 +130,31 @@ describe('statements of the service', () => {
     expect(await s.rows('SELECT count(*) AS n FROM svc.SYS_EXAMPLES', 'shop')).toEqual([{ n: LIMITS.changes.most + 10 }]);
   });
 
+  it('about many examples cost no more for each of them than about one', async () => {
+    const script = Array.from({ length: LIMITS.examples.most }, (_, i) => `CREATE OR REPLACE EXAMPLE 'many ${i}' AS SELECT id FROM svc.city`).join('; ');
+    await s.rows('CREATE ONTOLOGY manifold; CREATE CONCEPT city (id bigint, PRIMARY KEY (id))');
+    const normalized = vi.spyOn(String.prototype, 'normalize');
+    expect((await s.query(script, 'manifold')).status).toBe(200);
+    expect(normalized.mock.calls.length).toBeLessThan(5 * LIMITS.examples.most);
+    normalized.mockRestore();
+    await s.rows('DROP ONTOLOGY manifold');
+  });
+
+  it('that give a property another type ask the datasource about many texts at once', async () => {
+    const views = Array.from({ length: 100 }, (_, i) => `CREATE VIEW v${i} AS SELECT code FROM svc.box`).join('; ');
+    await s.rows(`CREATE ONTOLOGY retype; CREATE CONCEPT box (id bigint, code string, PRIMARY KEY (id));
+      CREATE MAPPING boxes INTO box AS SELECT id, id::text AS code FROM shop.t_city; ${views}`);
+    const fetched = vi.spyOn(globalThis, 'fetch');
+    expect((await s.query('CREATE OR REPLACE PROPERTY code date', 'retype')).status).toBe(200);
+    expect(fetched.mock.calls.length).toBeLessThan(15);
+    // only the texts of one request are asked about one by one
+    await s.rows("CREATE OR REPLACE VIEW v99 AS SELECT code FROM svc.box WHERE code > date '2030-01-01'", 'retype');
+    fetched.mockClear();
+    expect(await s.fault('CREATE OR REPLACE PROPERTY code bigint', 'retype')).toBe('400 type_mismatch');
+    expect(fetched.mock.calls.length).toBeLessThan(40);
+    fetched.mockRestore();
+  });
+
   it('within the limit have an effect', async () => {
     const roles = Array.from({ length: LIMITS.changes.most }, (_, i) => `CREATE ROLE flood${i}`).join('; ');
     expect((await s.query(roles)).status).toBe(200);

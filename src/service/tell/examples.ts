@@ -38,6 +38,21 @@ export function sameQuestionAs(question: string): (other: string) => boolean {
   return (other) => questionKey(other) === key;
 }
 
+const keys = new WeakMap<Pick<ExampleRow, 'question'>, string>();
+
+/** Returns a function that finds the example of this question, as `sameQuestionAs`. The key of each example is computed once, because a script may name a thousand of them. */
+export function exampleOf(question: string): (example: Pick<ExampleRow, 'question'>) => boolean {
+  const wanted = questionKey(question);
+  return (example) => {
+    let key = keys.get(example);
+    if (key === undefined) {
+      key = questionKey(example.question);
+      keys.set(example, key);
+    }
+    return key === wanted;
+  };
+}
+
 /** 400 for the question of an unknown example. */
 export const unknownExample = ({ text, offset }: Question): SvcError =>
   badRequest('unknown_example', `there is no example of the question ${quoted(text)}`, { offset, hint: 'SHOW EXAMPLES lists them' });

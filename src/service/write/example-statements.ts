@@ -9,7 +9,7 @@ import { badRequest, quoted, type SvcError } from '../../errors.ts';
 import { createSqlReader } from '../../language/expressions.ts';
 import type { CreateExample, DropExample, Question } from '../../language/statements.ts';
 import { lacks } from '../caller/lookup.ts';
-import { checkExample, exampleKey, sameQuestionAs, seesExample, unknownExample } from '../tell/examples.ts';
+import { checkExample, exampleKey, exampleOf, seesExample, unknownExample } from '../tell/examples.ts';
 import { type Changing, type Done, done } from './changing.ts';
 import type { Draft } from './draft.ts';
 import type { Kinds } from './kinds.ts';
@@ -29,8 +29,7 @@ async function created(ctx: Changing, draft: Draft, { question, description, rep
   const { runtime } = ctx.session.request;
   const graph = await draft.graph();
   const all = await examplesIn(ctx, row.id);
-  const isSame = sameQuestionAs(question.text);
-  const old = all.find((e) => isSame(e.question));
+  const old = all.find(exampleOf(question.text));
   if (old !== undefined && !(await seesExample(ctx.session.request, ctx.caller, row, graph, old))) throw hidden(question);
   if (old !== undefined && ifNotExists) return [];
   if (old !== undefined && !replace) {
@@ -57,8 +56,7 @@ async function dropExample(ctx: Changing, { question, source }: DropExample): Pr
   const settle = async (): Promise<readonly Call[]> => {
     const { row } = draft;
     const all = await examplesIn(ctx, row.id);
-    const isSame = sameQuestionAs(question.text);
-    const old = all.find((e) => isSame(e.question));
+    const old = all.find(exampleOf(question.text));
     if (old === undefined || !(await seesExample(ctx.session.request, ctx.caller, row, await draft.graph(), old))) throw unknownExample(question);
     dropped = old.question;
     ctx.examples.set(

@@ -16,6 +16,8 @@ import type { Runtime } from '../runtime.ts';
 
 /** The maximum number of concurrent requests. */
 const CONCURRENCY = 6;
+/** The maximum number of texts in one request. */
+const TEXTS_PER_REQUEST = 20;
 
 /** A property or measure with another type than before. */
 interface Retyped {
@@ -50,35 +52,85 @@ export async function requireValidTypes(
   caller: Caller,
   { before, after, places }: Change,
   context: Omit<PlanContext, 'graph'>,
-  within: <T>(make: () => T) => T,
+  within: Within,
 ): Promise<void> {
   const retyped = retypedIn(before.model, after.model);
   if (retyped.length === 0) return;
-  const faultIn = async (graph: Graph, { sql }: Reader): Promise<SvcError | undefined> => {
-    const plan = within(() => planned({ ...context, graph }, sql));
-    if (plan === undefined) return undefined;
-    try {
-      const text = within(() => verified(runtime, plan.sql, plan.declared));
-      await httpEngine.describe(datasourceOf(runtime, caller, plan.datasource), text, { timeoutMs: runtime.config.statementTimeoutMs, ownText: true });
-      return undefined;
-    } catch (error) {
-      if (error instanceof SvcError && error.status === 400) return error;
-      throw error;
+  const checker = new Checker(runtime, caller, context, within);
+  /** The error about the first reader that is not valid any more. */
+  const errorIn = async (part: readonly Reader[]): Promise<SvcError | undefined> => {
+    if (await checker.areValid(after, part)) return undefined;
+    for (const reader of part) {
+      const fault = await checker.faultIn(after, reader);
+      if (fault !== undefined && (await checker.faultIn(before, reader)) === undefined)
+        return refused(reader, fault, places.get(reader.of.kind, reader.of.name));
     }
+    return undefined;
   };
   const readers = readersOf(after, retyped);
-  const faults: (SvcError | undefined)[] = [];
+  const parts = Array.from({ length: Math.ceil(readers.length / TEXTS_PER_REQUEST) }, (_, n) =>
+    readers.slice(n * TEXTS_PER_REQUEST, (n + 1) * TEXTS_PER_REQUEST),
+  );
+  const errors: (SvcError | undefined)[] = [];
   let next = 0;
   const work = async (): Promise<void> => {
-    for (let n = next++; n < readers.length; n = next++) {
-      const reader = readers[n] as Reader;
-      const fault = await faultIn(after, reader);
-      if (fault !== undefined && (await faultIn(before, reader)) === undefined) faults[n] = refused(reader, fault, places.get(reader.of.kind, reader.of.name));
-    }
+    for (let n = next++; n < parts.length; n = next++) errors[n] = await errorIn(parts[n] as Reader[]);
   };
-  await Promise.all(Array.from({ length: Math.min(CONCURRENCY, readers.length) }, work));
-  const first = faults.find((fault) => fault !== undefined);
+  await Promise.all(Array.from({ length: Math.min(CONCURRENCY, parts.length) }, work));
+  const first = errors.find((error) => error !== undefined);
   if (first !== undefined) throw first;
+}
+
+type Within = <T>(make: () => T) => T;
+
+/** Asks datasources whether readers are valid. */
+class Checker {
+  readonly #runtime: Runtime;
+  readonly #caller: Caller;
+  readonly #context: Omit<PlanContext, 'graph'>;
+  readonly #within: Within;
+
+  constructor(runtime: Runtime, caller: Caller, context: Omit<PlanContext, 'graph'>, within: Within) {
+    this.#runtime = runtime;
+    this.#caller = caller;
+    this.#context = context;
+    this.#within = within;
+  }
+
+  /** True if all of them are valid. It needs one request for each datasource. */
+  async areValid(graph: Graph, readers: readonly Reader[]): Promise<boolean> {
+    const plans = readers.flatMap((reader) => this.#planIn(graph, reader) ?? []);
+    const asked = [...Map.groupBy(plans, ({ datasource }) => datasource).values()].map((of) => faultOf(() => this.#check(of)));
+    return (await Promise.all(asked)).every((fault) => fault === undefined);
+  }
+
+  /** Why a reader is not valid; undefined if it is. */
+  async faultIn(graph: Graph, reader: Reader): Promise<SvcError | undefined> {
+    const plan = this.#planIn(graph, reader);
+    return plan && faultOf(() => this.#check([plan]));
+  }
+
+  #planIn(graph: Graph, { sql }: Reader): Plan | undefined {
+    return this.#within(() => planned({ ...this.#context, graph }, sql));
+  }
+
+  /** @throws SvcError 400 if one of the plans is not valid */
+  async #check(plans: readonly Plan[]): Promise<void> {
+    const { config } = this.#runtime;
+    const texts = plans.map(({ sql, declared }) => this.#within(() => verified(this.#runtime, sql, declared)));
+    const datasource = datasourceOf(this.#runtime, this.#caller, plans[0]?.datasource ?? '');
+    await httpEngine.check(datasource, texts, { timeoutMs: config.statementTimeoutMs, ownText: true });
+  }
+}
+
+async function faultOf(check: () => Promise<void>): Promise<SvcError | undefined> {
+  try {
+    await check();
+    return undefined;
+  } catch (error) {
+    if (error instanceof SvcError && error.status === 400) return error;
+    throw error;
+  }
 }
 
 function refused({ what, of }: Reader, fault: SvcError, offset: number | undefined): SvcError {
