@@ -109,6 +109,26 @@ describe('the model of the sample graph', () => {
   });
 });
 
+describe('COUNT of entity_id', () => {
+  const counted = (arguments_: (path: string) => string): string =>
+    ['', 'borders[country].', 'speaks[language].', 'located_in[region].']
+      .map((path, i) => arguments_(path === '' ? 'entity_id' : `"${path}entity_id"`).replaceAll('#', String(i)))
+      .join(', ');
+
+  it('is the number of ids, although it reads only keys', async () => {
+    for (const call of [(id: string) => `COUNT(${id}) AS n#`, (id: string) => `COUNT(DISTINCT ${id}) AS n#`]) {
+      const sql = (of: (path: string) => string): string =>
+        `SELECT region_name AS region, ${counted(of)} FROM dsvc.country GROUP BY region_name ORDER BY region_name`;
+      const rows = await ask(sql(call));
+      expect(rows.length).toBeGreaterThan(3);
+      expect(rows).toEqual(await ask(sql((path) => call(`(${path} || '')`))));
+    }
+    // without a path, some countries have no border
+    const [none] = await ask('SELECT COUNT("borders[country].entity_id") AS n, COUNT(*) AS all_rows FROM dsvc.country WHERE name = \'Iceland\'');
+    expect(none).toEqual({ n: 0, all_rows: 1 });
+  });
+});
+
 describe('the questions', () => {
   it.each(QUESTIONS)('$question', async ({ sql, byHand: hand }) => {
     const rows = await ask(sql);

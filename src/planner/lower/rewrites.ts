@@ -7,6 +7,7 @@ import { conceptOfSlot } from '../plan/slots.ts';
 import type { Node, SelectStmt } from '../plan/tree.ts';
 import type { PlanState } from '../plan-state.ts';
 import { readAllRows } from './calculated/reads-all.ts';
+import { countKeys } from './counted.ts';
 import { coverByKey } from './cover.ts';
 import { narrow } from './narrow.ts';
 import { noteShownTypes, noteTypes } from './prune.ts';
@@ -54,6 +55,12 @@ export const REWRITES: readonly Rewrite[] = [
     does: 'takes the first rows of each mapping for ORDER BY with LIMIT over mappings of several integer types',
     apply: (_, stmt, relations) => {
       if (readsOneConcept(stmt)) firstOfEach(stmt, relations);
+    },
+  },
+  {
+    does: 'counts the keys of rows instead of the texts of their ids',
+    apply: (state, stmt, relations) => {
+      if (readsOneConcept(stmt)) countKeys(state, stmt, relations);
     },
   },
 ];

@@ -53,6 +53,14 @@ export class PathNode {
     return name;
   }
 
+  /** Makes a wanted column another one, under the same name. Who wants the column of the old key from now on gets a new column. */
+  replace(key: string, by: string, wanted: Wanted): void {
+    const { name } = this.columns.get(key) as { readonly name: string };
+    this.columns.delete(key);
+    this.#wanted.set(name, wanted);
+    this.columns.set(by, { name, wanted });
+  }
+
   /** What the column with a name in the node's source is. */
   wantedOf(name: string): Wanted | undefined {
     return this.#wanted.get(name);
