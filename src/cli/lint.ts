@@ -86,7 +86,7 @@ function conceptFindings({ name, elements, description, logic, parents }: Create
   const inherits = logic !== null || parents.some((p) => p.text.toLowerCase() !== 'thing');
   if (!inherits && !has('primary_key'))
     found.push({ code: 'missing_key', message: `the concept \`${name.text}\` has no PRIMARY KEY, so its rows have no entity_id`, at: name });
-  if (!inherits && has('primary_key') && !has('label')) found.push({ code: 'missing_label', message: `the concept \`${name.text}\` has no LABEL`, at: name });
+  if (!inherits && !has('label')) found.push({ code: 'missing_label', message: `the concept \`${name.text}\` has no LABEL`, at: name });
   for (const e of elements) {
     if ((e.kind === 'foreign_key' || e.kind === 'multireference') && e.inverse === null && !e.symmetric)
       found.push({

@@ -63,6 +63,21 @@ describe('an apply', () => {
     expect((await done('plan', 'types', files)).changes).toEqual([]);
   });
 
+  it('changes nothing if only the order of tags differs', async () => {
+    const files = (tags: string) => ({
+      'a.kg': `CREATE PROPERTY p string WITH TAGS (${tags}); CREATE MEASURE m bigint WITH TAGS (${tags}) AS SELECT COUNT(p);
+        CREATE CONCEPT c (p string, m MEASURE bigint) WITH TAGS (${tags}); CREATE VIEW v WITH TAGS (${tags}) AS SELECT p FROM svc.c`,
+    });
+    await done('apply', 'tags', files("one = '1', two = '2'"));
+    expect((await done('apply', 'tags', files("two = '2', one = '1'"))).changes).toEqual([]);
+    expect(short((await done('plan', 'tags', files("two = '3', one = '1'"))).changes)).toEqual([
+      'change property p',
+      'change measure m',
+      'change concept c',
+      'change view v',
+    ]);
+  });
+
   it('reports changes that readers notice', async () => {
     await done('apply', 'noticed', {
       'a.kg': `${ITEM.replace('AS SELECT name FROM svc.item', 'AS SELECT id FROM svc.item')} CREATE EXAMPLE 'Which?' AS SELECT name FROM svc.item`,

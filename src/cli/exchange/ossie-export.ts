@@ -11,6 +11,7 @@ import { conceptExtension, isDataset } from './ossie-ontology.ts';
 import type { CoreDocument, CoreRelationship, Dataset, DatasetExtension, Extension, Field, Metric, ModelExtension, SemanticModel } from './ossie-types.ts';
 import { OLD_VENDOR, OSSIE_OLD_VERSION, OSSIE_VERSION } from './ossie-types.ts';
 import { ansi, exactType, extension, extensionOf, ossieType, ownType, sqlType, tagsAsContext } from './ossie-values.ts';
+import { titleOf } from './script-model.ts';
 
 /** What is exported. */
 export interface Source {
@@ -291,8 +292,7 @@ export class CoreExport {
       this.#statements.push(printView(v));
       this.#losses.push(`${v.cube ? 'cube' : 'view'} ${v.name}: only in custom_extensions`);
     }
-    for (const text of others)
-      this.#losses.push(`${/CREATE\s+(?:OR\s+REPLACE\s+)?(POLICY|EXAMPLE)\s+(\S+)/i.exec(text)?.slice(1).join(' ').toLowerCase()}: only in custom_extensions`);
+    for (const text of others) this.#losses.push(`${titleOf(text)}: only in custom_extensions`);
     const withTags = [...graph.model.properties, ...graph.model.measures, ...graph.model.concepts].filter((o) =>
       Object.keys(o.tags).some((t) => t !== 'synonyms'),
     );

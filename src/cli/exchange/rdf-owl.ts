@@ -7,6 +7,7 @@ import { includedBy } from '../../ontology/parts.ts';
 import type { Source } from './ossie-export.ts';
 import type { R2rml } from './rdf-r2rml.ts';
 import { type Iris, named, number, type Pair, Turtle, term, text, truth, typeOfRange, type Value, xsdOf } from './rdf-terms.ts';
+import { titleOf } from './script-model.ts';
 
 /** The version of what `kg:` annotations say. */
 const KG_VERSION = '1';
@@ -69,8 +70,7 @@ export class OwlExport {
     for (const m of measures) this.#losses.push(`measure ${m.name}: only in kg:statement, because OWL has no aggregates`);
     for (const v of views) this.#losses.push(`${v.cube ? 'cube' : 'view'} ${v.name}: only in kg:statement`);
     for (const m of this.#maps.unsaid) this.#losses.push(`mapping ${m.name}: only in kg:statement, because its columns are not those of keys`);
-    for (const statement of others)
-      this.#losses.push(`${/CREATE\s+(?:OR\s+REPLACE\s+)?(POLICY|EXAMPLE)\s+(\S+)/i.exec(statement)?.slice(1).join(' ').toLowerCase()}: only in kg:statement`);
+    for (const text of others) this.#losses.push(`${titleOf(text)}: only in kg:statement`);
     const statements = [...byName(measures).map(printMeasure), ...byName(views).map(printView), ...this.#maps.unsaid.map(printMapping), ...others];
     return [
       ['rdf:type', term('owl:Ontology')],

@@ -4,6 +4,7 @@ import { parseStatement } from '../../language/classify.ts';
 import { createSqlReader } from '../../language/expressions.ts';
 import type { SqlParser } from '../../language/parser.ts';
 import { printModel } from '../../language/print.ts';
+import { quoteLiteral } from '../../language/quote.ts';
 import { splitScript } from '../../language/split.ts';
 import { applyStatement, finish, isApplicable, Places, type SqlReader } from '../../ontology/apply.ts';
 import { compile } from '../../ontology/compile.ts';
@@ -22,6 +23,13 @@ export interface ScriptModel {
   /** Statements that files cannot contain, such as those of data sources. */
   readonly left: readonly string[];
   readonly reader: SqlReader;
+}
+
+/** What a line about a statement of `others` calls its object. */
+export function titleOf(text: string): string {
+  const statement = splitScript(text).map((source) => parseStatement(source))[0];
+  if (statement?.kind === 'create_example') return `example ${quoteLiteral(statement.question.text)}`;
+  return statement?.kind === 'create_policy' ? `policy ${statement.name.text}` : text;
 }
 
 /**

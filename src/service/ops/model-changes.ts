@@ -1,7 +1,7 @@
 /** The differences between two models, object by object, as the statements that create the objects. */
 import { printConcept, printMapping, printMeasure, printProperty, printView } from '../../language/print.ts';
 import { quoteBack, quoteLiteral } from '../../language/quote.ts';
-import type { ConceptDef, MeasureDef, Model, PropertyDef, ViewDef } from '../../ontology/model.ts';
+import type { ConceptDef, MeasureDef, Model, PropertyDef, Tags, ViewDef } from '../../ontology/model.ts';
 import { fold } from '../../ontology/names.ts';
 import { keyOf } from './file-statements.ts';
 
@@ -47,6 +47,12 @@ function settingsOf({ description, config }: Model, name: string): string {
   ].join(';\n');
 }
 
+/** A definition with its tags in one order: their order in a file has no meaning. */
+const sortedTags = <T extends { readonly tags: Tags }>(o: T): T => ({
+  ...o,
+  tags: Object.fromEntries(Object.entries(o.tags).sort(([a], [b]) => (a < b ? -1 : 1))),
+});
+
 /**
  * The objects of a model by key. Properties that belong to concepts are left out, except those in `explicit`.
  * @param explicit keys of objects with a statement of their own
@@ -66,11 +72,12 @@ export function objectsOf(
   add('ontology', ontology, settingsOf(model, ontology));
   for (const p of model.properties)
     if (explicit.has(keyOf('property', p.name)) || !isPlain(p) || !listed.has(fold(p.name)))
-      add('property', p.name, printProperty(p), () => printProperty(definitions?.property(p) ?? p));
-  for (const m of model.measures) add('measure', m.name, printMeasure(m), () => printMeasure(definitions?.measure(m) ?? m));
-  for (const c of model.concepts) add('concept', c.name, printConcept(c, model, 'svc'), () => printConcept(definitions?.concept(c) ?? c, model, product));
+      add('property', p.name, printProperty(sortedTags(p)), () => printProperty(definitions?.property(p) ?? p));
+  for (const m of model.measures) add('measure', m.name, printMeasure(sortedTags(m)), () => printMeasure(definitions?.measure(m) ?? m));
+  for (const c of model.concepts)
+    add('concept', c.name, printConcept(sortedTags(c), model, 'svc'), () => printConcept(definitions?.concept(c) ?? c, model, product));
   for (const m of model.mappings) add('mapping', m.name, printMapping(m));
-  for (const v of model.views) add(v.cube ? 'cube' : 'view', v.name, printView(v), () => printView(definitions?.view(v) ?? v));
+  for (const v of model.views) add(v.cube ? 'cube' : 'view', v.name, printView(sortedTags(v)), () => printView(definitions?.view(v) ?? v));
   return found;
 }
 

@@ -40,7 +40,7 @@ export const done = (calls: readonly Call[], row: Readonly<Record<string, unknow
 export const exists = (kind: string, name: Name): SvcError =>
   badRequest('exists', `the ${kind} ${quoted(name.text)} already exists`, {
     offset: name.offset,
-    hint: 'Use another name; case is ignored in names',
+    hint: 'Use CREATE OR REPLACE, or another name; case is ignored in names',
   });
 
 const grantKey = (grantee: catalog.Found, privilege: Privilege, resource: Resource, all: boolean): string =>

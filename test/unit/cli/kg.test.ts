@@ -255,10 +255,11 @@ describe('kg fmt and lint', () => {
       [
         'l.kg:1:17: no concept lists the property `ghost` (unused_property)',
         'l.kg:2:16: the concept `c` has no PRIMARY KEY, so its rows have no entity_id (missing_key)',
+        'l.kg:2:16: the concept `c` has no LABEL (missing_label)',
         'l.kg:2:19: `firstName` is not in snake_case, as most other names are (two_styles)',
         'l.kg:4:57: the relationship `r` has no INVERSEOF, so its other direction is named `~r` (missing_inverse)',
         'l.kg:5:16: the measure `m` has no description (measure_without_description)',
-        '5 findings in 1 file',
+        '6 findings in 1 file',
       ],
     ]);
   });

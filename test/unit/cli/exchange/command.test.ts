@@ -26,14 +26,17 @@ it('model files go out and come back the same, and losses are printed', async ()
     'shop.kg',
     `CREATE CONCEPT customer (no integer, name string, PRIMARY KEY (no), LABEL (name));
      CREATE MAPPING customers INTO customer AS select no, name from shop.customers;
-     CREATE POLICY few ON CONCEPT customer TO PUBLIC USING (no < 10); CREATE DATASOURCE other TYPE postgres SECRET 'OTHER'`,
+     CREATE POLICY few ON CONCEPT customer TO PUBLIC USING (no < 10);
+     /* of readers */ CREATE EXAMPLE 'Who buys?' AS SELECT name FROM svc.customer; CREATE DATASOURCE other TYPE postgres SECRET 'OTHER'`,
   );
   expect(await exportAs(['shop.kg'], ossie('out', 'shop'), env())).toEqual([
     'not exported, because it is not part of a model: CREATE DATASOURCE other',
     'loss: policy few: only in custom_extensions',
+    "loss: example 'Who buys?': only in custom_extensions",
     'loss: labels: only in custom_extensions (1 concepts)',
-    'shop: 4 files in out, 2 losses',
+    'shop: 4 files in out, 3 losses',
   ]);
+  expect(await exportAs(['shop.kg'], { format: 'rdf', to: 'rdf', ontology: 'shop' }, env())).toContain("loss: example 'Who buys?': only in kg:statement");
   expect((await importAs(['out'], ossie('model'), env())).at(-1)).toMatch(/^shop: .*, 0 losses$/);
   const text = await textOf('model');
   expect(text).toContain('LABEL (`name`)');
