@@ -78,6 +78,18 @@ describe('an apply', () => {
     ]);
   });
 
+  it('makes a view with USING that reads concepts, and one that reads tables', async () => {
+    const files = {
+      'a.kg': `${ITEM} CREATE ONTOLOGY VIEW by_path USING main AS SELECT i.name FROM dsvc.item i;
+        CREATE ONTOLOGY VIEW of_view USING main AS SELECT n.name FROM vsvc.names n; CREATE ONTOLOGY VIEW raw USING main AS SELECT name FROM shop.t_item`,
+    };
+    await done('apply', 'using', files);
+    for (const view of ['by_path', 'of_view', 'raw'])
+      expect(await service.rows(`SELECT name FROM vsvc.${view} ORDER BY name`, 'using'), view).toEqual([{ name: 'a' }, { name: 'b' }]);
+    expect((await done('plan', 'using', files)).changes).toEqual([]);
+    expect(await service.fault('DROP CONCEPT item', 'using')).toBe('400 in_use');
+  });
+
   it('reports changes that readers notice', async () => {
     await done('apply', 'noticed', {
       'a.kg': `${ITEM.replace('AS SELECT name FROM svc.item', 'AS SELECT id FROM svc.item')} CREATE EXAMPLE 'Which?' AS SELECT name FROM svc.item`,

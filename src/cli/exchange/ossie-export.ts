@@ -42,6 +42,8 @@ export class CoreExport {
   readonly #names = new UniqueNames();
   readonly #statements: string[] = [];
   readonly #fields = new Set<string>();
+  /** Properties that the dataset of a concept that lists them has. */
+  readonly #owned = new Set<string>();
 
   constructor(source: Source) {
     this.#source = source;
@@ -129,6 +131,7 @@ export class CoreExport {
     }
     if (expression === undefined) return [];
     this.#fields.add(fold(p.name));
+    if (c.def?.properties.some((name) => sameName(name, p.name))) this.#owned.add(fold(p.name));
     const { context, tags } = tagsAsContext(p.tags);
     return [
       {
@@ -174,7 +177,7 @@ export class CoreExport {
       });
     if (m.link === null)
       for (const p of [...(graph.concept(m.concept ?? '')?.key?.properties ?? []), graph.property(m.property ?? '')]) if (p) typed.set(fold(p.name), p);
-    if (m.property !== null) this.#fields.add(fold(m.property));
+    if (m.property !== null) this.#owned.add(fold(m.property));
     const forward = m.link && linkOf(graph, m);
     const extras: DatasetExtension =
       m.link === null
@@ -284,9 +287,10 @@ export class CoreExport {
   /** Objects that other tools do not read: as statements in the extension. */
   #rest(): void {
     const { graph, others } = this.#source;
-    for (const p of graph.model.properties.filter((q) => !this.#fields.has(fold(q.name)))) {
+    for (const p of graph.model.properties.filter((q) => !this.#owned.has(fold(q.name)))) {
       this.#statements.push(printProperty(p));
-      if (p.expression !== null) this.#losses.push(`property ${p.name}: not in the core document, because its expression follows paths or has no dataset`);
+      if (p.expression !== null && !this.#fields.has(fold(p.name)))
+        this.#losses.push(`property ${p.name}: not in the core document, because its expression follows paths or has no dataset`);
     }
     for (const v of graph.model.views) {
       this.#statements.push(printView(v));

@@ -144,7 +144,10 @@ export function createView(model: Model, s: CreateView, context: ApplyContext): 
   const relations = context.relationsOf(s.sql);
   notInternal(relations);
   // a view over raw tables refers to nothing of the ontology
-  const datasource = s.datasource ? attached(s.datasource, context) : !s.cube && readsTables(relations, context) ? context.activeDatasource : null;
+  const named = s.datasource ? attached(s.datasource, context) : !s.cube && readsTables(relations, context) ? context.activeDatasource : null;
+  // the database may have a schema with the product's name, but hardly one with that of paths or views: each mapping names its own database
+  const isVirtual = ({ schema }: RelationReference): boolean => schema !== null && !['svc', null].includes(neutralSchema(schema, context.product));
+  const datasource = !s.cube && relations.some(isVirtual) ? null : named;
   const raw = datasource !== null && !s.cube;
   const key = keyOf(['view', name]);
   if (raw) {

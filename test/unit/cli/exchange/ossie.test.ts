@@ -64,6 +64,16 @@ describe('the samples', () => {
   });
 });
 
+it('a calculated property of a concept without a dataset keeps its tags, although a concept below has the field', async () => {
+  const { back, lost } = await moved(
+    sourceOf(`CREATE CONCEPT mapped (no integer, PRIMARY KEY (no)); CREATE MAPPING m INTO mapped AS SELECT no FROM s.t;
+      CREATE PROPERTY next integer WITH TAGS (unit = 'x', synonyms = 'following') AS SELECT 1 + no;
+      CREATE CONCEPT base (no integer); CREATE CONCEPT other (next integer) INHERITS (base); CREATE CONCEPT both INHERITS (other, mapped)`),
+  );
+  expect(lost).toEqual([]);
+  expect(back.graph.property('next')).toMatchObject({ tags: { unit: 'x', synonyms: 'following' }, expression: expect.stringContaining('1 +') });
+});
+
 describe('generated models', () => {
   it(
     'are the same after a way through Ossie, and the second export equals the first',
