@@ -1,7 +1,10 @@
 // `npm run gateway`: the SQL-over-HTTP endpoint for a PostgreSQL that is not on Neon. docs/gateway.md
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { connect } from 'node:net';
 import pg from 'pg';
 import type { Backend } from './sql/backend.ts';
+import { Metrics, type PoolState } from './sql/metrics.ts';
 import { PgBackend } from './sql/pg-backend.ts';
 import { type Login, RequestFault } from './sql/protocol.ts';
 import { sameSecret, startSqlServer } from './sql-server.ts';
@@ -23,6 +26,8 @@ export interface GatewaySettings {
   tls: { cert: string; key: string } | undefined;
   poolSize: number;
   holdBytes: number;
+  /** The port of `GET /metrics` on the loopback interface; undefined: there are no metrics. */
+  metricsPort: number | undefined;
 }
 
 /** Reads the environment. Throws Error with one line for the operator. */
@@ -46,6 +51,7 @@ export function readGatewaySettings(env: NodeJS.ProcessEnv): GatewaySettings {
     tls: cert && key ? { cert: readFileSync(cert, 'utf8'), key: readFileSync(key, 'utf8') } : undefined,
     poolSize: wholeNumber(env, 'GATEWAY_POOL_SIZE', 10, 1000),
     holdBytes: wholeNumber(env, 'GATEWAY_HOLD_BYTES', 1024 * 1024, 2 ** 30),
+    metricsPort: env.GATEWAY_METRICS_PORT?.trim() ? wholeNumber(env, 'GATEWAY_METRICS_PORT', 0, 65_535) : undefined,
   };
 }
 
@@ -61,6 +67,7 @@ function wholeNumber(env: NodeJS.ProcessEnv, name: string, fallback: number, mos
  */
 export class GatewayBackend implements Backend {
   #settings: GatewaySettings;
+  #metrics: Metrics | undefined;
   #backend: PgBackend;
   /** The password that PostgreSQL accepted last, by user. `again`: the check that runs after the time has passed. */
   #trusted = new Map<string, { password: string; until: number; again?: Promise<boolean> | undefined }>();
@@ -68,9 +75,16 @@ export class GatewayBackend implements Backend {
   /** Logins that wait for a check. The last one is checked first, so that a new login does not wait for all the guesses that came before it. */
   #waiting: (() => void)[] = [];
 
-  constructor(settings: GatewaySettings) {
+  constructor(settings: GatewaySettings, metrics?: Metrics) {
     this.#settings = settings;
-    this.#backend = new PgBackend((login) => this.#config(login), { max: settings.poolSize });
+    this.#metrics = metrics;
+    const onUnreachable = (error: unknown) => logUnreachable(settings.target, error);
+    this.#backend = new PgBackend((login) => this.#config(login), { max: settings.poolSize, metrics, onUnreachable });
+  }
+
+  /** The connections of each role. */
+  pools(): PoolState[] {
+    return this.#backend.pools();
   }
 
   async accepts(login: Login): Promise<boolean> {
@@ -128,9 +142,10 @@ export class GatewayBackend implements Backend {
       this.#trusted.set(login.user, { password: login.password, until: Date.now() + TRUST_MS });
       return true;
     } catch (error) {
-      const { code, message } = error as { code?: string; message?: string };
+      const { code } = error as { code?: string };
       if (code === '28P01' || code === '28000') return await refuse();
-      console.error(`gateway: the database cannot be reached: ${code ?? message?.split('\n')[0]}`);
+      this.#metrics?.unreachable();
+      logUnreachable(this.#settings.target, error);
       throw new RequestFault(500, 'the database cannot be reached', '08006');
     } finally {
       await client.end().catch(() => undefined);
@@ -140,14 +155,84 @@ export class GatewayBackend implements Backend {
 
 const refuse = (): Promise<boolean> => new Promise((resolve) => setTimeout(resolve, REFUSAL_MS, false));
 
+/** One line of the log for this time, however many requests fail. */
+const QUIET_MS = 5000;
+let loggedAt = Number.NEGATIVE_INFINITY;
+
+function logUnreachable(target: URL, error: unknown): void {
+  if (performance.now() - loggedAt < QUIET_MS) return;
+  loggedAt = performance.now();
+  const { code, message } = error as { code?: string; message?: string };
+  console.error(`gateway: the database ${target.host}${target.pathname} cannot be reached: ${code ?? message?.split('\n')[0]}`);
+}
+
+/** Opens and closes a TCP connection to the database, to log at the start that it cannot be reached. A socket in the file system is not tried. */
+async function tryToReach(target: URL): Promise<void> {
+  if (target.hostname === '') return;
+  const socket = connect({ host: target.hostname.replace(/^\[|\]$/g, ''), port: Number(target.port || 5432), timeout: 5000 });
+  try {
+    await new Promise<void>((resolve, reject) => {
+      socket.once('connect', resolve).once('error', reject);
+      socket.once('timeout', () => reject(new Error('no answer within 5 s')));
+    });
+  } catch (error) {
+    logUnreachable(target, error);
+  } finally {
+    socket.destroy();
+  }
+}
+
+/** Serves `GET /metrics` on the loopback interface. @returns the address */
+async function serveMetrics(port: number, text: () => string): Promise<string> {
+  const server = createServer((request, response) => {
+    const found = request.method === 'GET' && request.url === '/metrics';
+    response.writeHead(found ? 200 : 404, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' });
+    response.end(found ? text() : 'only GET /metrics exists\n');
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', resolve);
+  });
+  server.unref();
+  return `http://127.0.0.1:${port}/metrics`;
+}
+
+/** How long running requests may continue after SIGTERM. */
+const GRACE_MS = 10_000;
+
 async function main(): Promise<void> {
   const settings = readGatewaySettings(process.env);
-  const { host, port, tls, holdBytes } = settings;
-  const server = await startSqlServer({ backend: new GatewayBackend(settings), host, port, limits: { holdBytes }, ...(tls ? { tls } : {}) });
+  const { host, port, tls, holdBytes, metricsPort } = settings;
+  const metrics = new Metrics();
+  const backend = new GatewayBackend(settings, metrics);
+  const server = await startSqlServer({ backend, host, port, limits: { holdBytes }, metrics, ...(tls ? { tls } : {}) });
   console.log(`gateway: ${server.endpoint} for ${settings.target.host}${settings.target.pathname}, users ${[...settings.users].join(', ')}`);
-  const end = () => void server.close().then(() => process.exit(0));
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, end);
+  if (metricsPort !== undefined) console.log(`gateway: metrics at ${await serveMetrics(metricsPort, () => metrics.text(backend.pools()))}`);
+  const end = (why: string) => {
+    console.log(`gateway: ${why}, ends after the requests that run`);
+    void server.close(GRACE_MS).then(() => process.exit(0));
+    // a second signal, or a database that does not answer
+    setTimeout(() => process.exit(1), 2 * GRACE_MS).unref();
+    for (const again of SIGNALS) process.on(again, () => process.exit(1));
+  };
+  for (const signal of SIGNALS) process.once(signal, end);
+  // npm sends a signal to the shell between, which does not pass it on
+  if (process.env.npm_lifecycle_event !== undefined) whenOrphaned(() => end('npm has ended'));
+  await tryToReach(settings.target);
 }
+
+/** Calls back when the process that started this one has ended. */
+function whenOrphaned(then: () => void): void {
+  const parent = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    then();
+  }, 200);
+  timer.unref();
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 if (import.meta.main) {
   await main().catch((error: unknown) => {

@@ -4,6 +4,7 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { Answer, type AnswerLimits } from './sql/answer.ts';
 import type { Backend } from './sql/backend.ts';
+import type { Metrics } from './sql/metrics.ts';
 import { type Login, RequestFault, readConnectionString, readRequest } from './sql/protocol.ts';
 
 const MAX_REQUEST_BYTES = 16 * 1024 * 1024;
@@ -21,6 +22,7 @@ export interface SqlServerOptions {
   tls?: { cert: string; key: string };
   /** Default: 64 MiB, completely buffered, as on Neon. */
   limits?: Partial<AnswerLimits>;
+  metrics?: Metrics | undefined;
 }
 
 /** A running server. */
@@ -28,8 +30,8 @@ export interface SqlServer {
   /** The URL for requests: `http://127.0.0.1:PORT/sql`. */
   endpoint: string;
   port: number;
-  /** Stops listening, aborts running requests and closes the back end. */
-  close(): Promise<void>;
+  /** Stops listening, gives running requests `graceMs` (default 0) to end, aborts those that are left, and closes the back end. */
+  close(graceMs?: number): Promise<void>;
 }
 
 /**
@@ -42,7 +44,10 @@ export async function startSqlServer(options: SqlServerOptions): Promise<SqlServ
   if (!tls && host !== '127.0.0.1' && host !== '::1') throw new Error(`without TLS the SQL endpoint listens on 127.0.0.1 only, not on ${host}`);
   const maxBytes = options.limits?.maxBytes ?? 64 * 1024 * 1024;
   const limits = { maxBytes, holdBytes: options.limits?.holdBytes ?? maxBytes };
-  const handle = (request: IncomingMessage, response: ServerResponse) => void answer(backend, limits, !tls, request, response);
+  const handle = (request: IncomingMessage, response: ServerResponse) => {
+    count(response, options.metrics);
+    void answer(backend, limits, !tls, request, response);
+  };
   const server: Server = tls ? createTlsServer(tls, handle) : createServer(handle);
   // A kept-alive connection must not be closed just before the client's next request.
   server.keepAliveTimeout = 600_000;
@@ -57,13 +62,32 @@ export async function startSqlServer(options: SqlServerOptions): Promise<SqlServ
   return {
     port,
     endpoint: `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}/sql`,
-    close: async () => {
+    close: async (graceMs = 0) => {
       const closed = new Promise((resolve) => server.close(resolve));
+      if (graceMs > 0) await idle(server, closed, graceMs);
       server.closeAllConnections();
       await closed;
       await backend.close();
     },
   };
+}
+
+/** Waits until all requests have ended, or the time has passed. A connection that is kept alive is closed after its request. */
+async function idle(server: Server, closed: Promise<unknown>, graceMs: number): Promise<void> {
+  const closing = setInterval(() => server.closeIdleConnections(), 50);
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise((resolve) => {
+    timer = setTimeout(resolve, graceMs);
+  });
+  await Promise.race([closed, late]);
+  clearInterval(closing);
+  clearTimeout(timer);
+}
+
+function count(response: ServerResponse, metrics: Metrics | undefined): void {
+  if (metrics === undefined) return;
+  const begun = performance.now();
+  response.once('close', () => metrics.request(response.writableFinished ? response.statusCode : undefined, (performance.now() - begun) / 1000));
 }
 
 async function answer(backend: Backend, limits: AnswerLimits, loopbackOnly: boolean, request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -3,6 +3,7 @@ import type { Answer } from './answer.ts';
 import type { Backend } from './backend.ts';
 import { canceller } from './canceller.ts';
 import { asFault, cancelled, SqlFault } from './fault.ts';
+import type { Metrics, PoolState } from './metrics.ts';
 import { beginOf, type Login, RequestFault, type SqlRequest, type Statement } from './protocol.ts';
 import { Session } from './session.ts';
 import { type Running, runStatement, TypeCatalog } from './statement.ts';
@@ -16,16 +17,25 @@ interface Place {
   types: TypeCatalog;
 }
 
+/** Options of a PgBackend. */
+export interface PgBackendOptions {
+  /** Connections of each login; default 10. */
+  max?: number;
+  metrics?: Metrics | undefined;
+  /** Called when no connection can be opened, or one is lost. */
+  onUnreachable?: ((error: unknown) => void) | undefined;
+}
+
 /** A PostgreSQL server for the endpoint: a pool for each user and database, a session for each request. */
 export class PgBackend implements Backend {
   #connect: Connect;
-  #max: number;
+  #options: PgBackendOptions;
   #places = new Map<string, Place>();
   #sessions = new WeakMap<pg.PoolClient, Session>();
 
-  constructor(connect: Connect, { max = 10 } = {}) {
+  constructor(connect: Connect, options: PgBackendOptions = {}) {
     this.#connect = connect;
-    this.#max = max;
+    this.#options = options;
   }
 
   accepts(login: Login): boolean {
@@ -34,9 +44,13 @@ export class PgBackend implements Backend {
 
   async run(request: SqlRequest, answer: Answer, signal: AbortSignal): Promise<() => Promise<void>> {
     const place = this.#place(request.login);
+    const { metrics } = this.#options;
+    const begun = performance.now();
     const client = await place.pool.connect().catch((error: unknown) => {
-      throw reachFault(error);
+      throw this.#unreached(error);
     });
+    metrics?.waited((performance.now() - begun) / 1000);
+    metrics?.statements(request.statements.length);
     // A client that loses its connection between two statements emits an error, which would end the process.
     client.on('error', ignore);
     const { start, stop } = canceller(place.config, client);
@@ -61,8 +75,29 @@ export class PgBackend implements Backend {
     } catch (error) {
       session.failed(request.statements.map(({ query }) => query));
       await release();
-      throw error instanceof Error && /^Connection terminated|ECONNRESET/.test(error.message) ? reachFault(error) : error;
+      if (error instanceof SqlFault) metrics?.failed(error.fields.code ?? '');
+      throw error instanceof Error && /^Connection terminated|ECONNRESET/.test(error.message) ? this.#unreached(error) : error;
     }
+  }
+
+  /** The connections of each role now. */
+  pools(): PoolState[] {
+    const roles = new Map<string, PoolState>();
+    for (const { config, pool } of this.#places.values()) {
+      const role = config.user ?? decodeURIComponent(URL.parse(config.connectionString ?? '')?.username ?? '');
+      const { active, idle, waiting } = roles.get(role) ?? { active: 0, idle: 0, waiting: 0 };
+      roles.set(role, { role, active: active + pool.totalCount - pool.idleCount, idle: idle + pool.idleCount, waiting: waiting + pool.waitingCount });
+    }
+    return [...roles.values()];
+  }
+
+  #unreached(error: unknown): unknown {
+    const fault = reachFault(error);
+    if (fault instanceof RequestFault && fault.status === 500) {
+      this.#options.metrics?.unreachable();
+      this.#options.onUnreachable?.(error);
+    }
+    return fault;
   }
 
   async close(): Promise<void> {
@@ -105,7 +140,7 @@ export class PgBackend implements Backend {
     if (!place) {
       const config = this.#connect(login);
       if (!config) throw new RequestFault(401, 'the login is refused');
-      const pool = new pg.Pool({ ...config, max: this.#max, connectionTimeoutMillis: 10_000, idleTimeoutMillis: 60_000, pipeline: true });
+      const pool = new pg.Pool({ ...config, max: this.#options.max ?? 10, connectionTimeoutMillis: 10_000, idleTimeoutMillis: 60_000, pipeline: true });
       pool.on('error', ignore);
       place = { config, pool, types: new TypeCatalog() };
       this.#places.set(key, place);
