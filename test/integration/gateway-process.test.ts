@@ -96,7 +96,7 @@ describe.skipIf(postgresPrograms() === undefined)('npm run gateway', () => {
     expect((await exit)[0]).toBe(0);
   });
 
-  it('ends with npm, which a signal ends alone', async () => {
+  it('ends after npm, which passes no signal on', async () => {
     const { child, port, log } = await startGateway(`postgresql://127.0.0.1:${scratch.port}/postgres`, ['npm', 'run', 'gateway']);
     expect((await ask(port, 'SELECT 1 AS one')).status).toBe(200);
     child.kill('SIGTERM');
