@@ -44,7 +44,8 @@ export interface DbTable {
  * Tables and views of users that the role may read, without partitions (their table represents them), tables of extensions, and the service's own.
  * Columns of keys are those of an index without its INCLUDE columns.
  */
-const READ = fixed`SELECT json_build_object(
+const READ = fixed`SELECT CASE WHEN $2::bigint IS NULL OR sum(octet_length(x.definition)) OVER (ORDER BY x.schema, x.name) <= $2::bigint THEN x.definition END
+  FROM (SELECT t.schema, t.name, json_build_object(
     'schema', t.schema, 'name', t.name, 'isView', t.is_view, 'comment', t.comment,
     'columns', (
       SELECT coalesce(json_agg(json_build_object(
@@ -74,21 +75,34 @@ const READ = fixed`SELECT json_build_object(
     JOIN pg_catalog.pg_attribute k ON k.attrelid = f.confrelid AND k.attnum = u.number), 'comment', obj_description(f.oid, 'pg_constraint')) ORDER BY f.conkey, f.conname), '[]')
       FROM pg_catalog.pg_constraint f JOIN pg_catalog.pg_class c ON c.oid = f.confrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
       WHERE f.conrelid = t.oid AND f.contype = 'f' AND f.conparentid = 0)
-  )::text
+  )::text AS definition
   FROM (
   SELECT c.oid, n.nspname AS schema, c.relname AS name, c.relkind IN ('v', 'm') AS is_view, obj_description(c.oid, 'pg_class') AS comment
   FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
   WHERE c.relkind IN ('r', 'p', 'f', 'v', 'm') AND NOT c.relispartition
     AND n.nspname NOT IN ('information_schema', 'kg_catalog') AND n.nspname !~ '^pg_'
     AND has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT')
-    AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_catalog.pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')) t ORDER BY t.schema, t.name LIMIT $1::int`;
+    AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_catalog.pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')) t ORDER BY t.schema, t.name LIMIT $1::int) x ORDER BY x.schema, x.name`;
+
+/** The most that `readDefinitions` reads. */
+export interface TableLimits {
+  readonly tables: number;
+  /** Bytes of all definitions. */
+  readonly bytes: number;
+}
 
 /**
- * The tables and views that the role of the datasource may read, ordered by schema and name.
- * @param most at most so many; null: all
+ * The tables and views that the role of the datasource may read, ordered by schema and name: each as JSON of a `DbTable`.
+ * @param limits null: all
+ * @returns no more than `limits.tables`; null instead of a definition beyond `limits.bytes`
  * @throws SvcError if the datasource cannot be reached
  */
-export async function readTables(datasource: Datasource, timeoutMs: number, most: number | null = null): Promise<DbTable[]> {
-  const [result] = await httpEngine.batch(datasource, [{ text: READ, params: [most === null ? null : String(most)] }], { timeoutMs, ownText: true });
-  return (result?.rows ?? []).map(([json]) => JSON.parse(json ?? 'null') as DbTable);
+export async function readDefinitions(datasource: Datasource, timeoutMs: number, limits: TableLimits | null): Promise<(string | null)[]> {
+  const params = limits === null ? [null, null] : [String(limits.tables), String(limits.bytes)];
+  const [result] = await httpEngine.batch(datasource, [{ text: READ, params }], { timeoutMs, ownText: true });
+  return (result?.rows ?? []).map(([json]) => json ?? null);
 }
+
+/** All tables and views that the role of the datasource may read, ordered by schema and name. @throws SvcError if the datasource cannot be reached */
+export const readTables = async (datasource: Datasource, timeoutMs: number): Promise<DbTable[]> =>
+  (await readDefinitions(datasource, timeoutMs, null)).map((json) => JSON.parse(json ?? 'null') as DbTable);

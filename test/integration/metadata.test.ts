@@ -82,6 +82,15 @@ describe('SHOW', () => {
     await s.rows('REVOKE ACCESS ON datasource.main FROM USER reader; GRANT QUERY ON datasource.main TO USER reader');
     expect((await s.rows('SHOW DATASOURCE main', '', reader)).length).toBeGreaterThan(1);
     await s.rows('REVOKE QUERY ON datasource.main FROM USER reader');
+    // an isolate would have several copies of very large definitions
+    const long = (n: number) => `DO $$ BEGIN EXECUTE format('COMMENT ON TABLE acme.long_comment_%s IS %L', ${n}, repeat('x', 1000000)); END $$`;
+    for (let n = 0; n < 9; n++) {
+      await s.database.exec(`CREATE TABLE acme.long_comment_${n} (id bigint)`);
+      await s.database.exec(`GRANT SELECT ON acme.long_comment_${n} TO kg_reader`);
+      await s.database.exec(long(n));
+    }
+    expect(await s.fault('SHOW DATASOURCE main')).toBe('400 too_large');
+    for (let n = 0; n < 9; n++) await s.database.exec(`DROP TABLE acme.long_comment_${n}`);
     expect(await s.fault('SHOW DATASOURCE')).toBe('400 syntax_error');
     expect(await s.fault('SHOW DATASOURCE main main')).toBe('400 syntax_error');
     expect(await s.fault('SHOW DATASOURCE nowhere')).toBe('400 unknown_datasource');

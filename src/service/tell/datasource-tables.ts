@@ -1,6 +1,6 @@
 /** SHOW DATASOURCE: the tables of a datasource, from which programs make a starting model. */
 import { can, canSee } from '../../auth/grants.ts';
-import { readTables } from '../../engine/tables.ts';
+import { type DbTable, readDefinitions } from '../../engine/tables.ts';
 import { badRequest } from '../../errors.ts';
 import type { Name } from '../../language/statements.ts';
 import { fold } from '../../ontology/names.ts';
@@ -10,6 +10,8 @@ import type { Session } from '../session.ts';
 
 /** The most tables of an answer. */
 const MOST = 2000;
+/** The most bytes of their definitions together. An isolate has several copies of them at the same time. */
+const MOST_BYTES = 8 * 1024 * 1024;
 
 /** A table or view: `definition` is a JSON text with its columns, keys and foreign keys. */
 interface TableRow {
@@ -36,9 +38,15 @@ export function datasourceTables({ caller, request: { runtime } }: Session, name
     );
   if (!can(principal, 'query', ['datasource', row.key])) throw lacks('QUERY', `datasource.${row.name}`, name.offset);
   return async () => {
-    const tables = await readTables(datasourceOf(runtime, caller, row.name), runtime.config.statementTimeoutMs, MOST + 1);
-    if (tables.length > MOST)
-      throw badRequest('too_large', `the datasource has more than ${MOST} tables`, { offset: name.offset, hint: 'npm run kg -- introspect reads all of them' });
-    return tables.map((t) => ({ schema: t.schema, table: t.name, is_view: t.isView, comment: t.comment, definition: JSON.stringify(t) }));
+    const limits = { tables: MOST + 1, bytes: MOST_BYTES };
+    const definitions = await readDefinitions(datasourceOf(runtime, caller, row.name), runtime.config.statementTimeoutMs, limits);
+    const tooLarge = (what: string) =>
+      badRequest('too_large', `the datasource has more than ${what}`, { offset: name.offset, hint: 'npm run kg -- introspect reads all of them' });
+    if (definitions.length > MOST) throw tooLarge(`${MOST} tables`);
+    return definitions.map((json) => {
+      if (json === null) throw tooLarge(`${MOST_BYTES / 1024 / 1024} MiB of definitions of tables`);
+      const t = JSON.parse(json) as DbTable;
+      return { schema: t.schema, table: t.name, is_view: t.isView, comment: t.comment, definition: JSON.stringify(t) };
+    });
   };
 }

@@ -24,7 +24,13 @@ const asks: Tool = tool({
   },
 });
 
-async function ask(pin: string, capabilities: object, reply?: { readonly action: 'accept' | 'decline'; readonly content?: Record<string, string> }) {
+interface Reply {
+  readonly action: 'accept' | 'decline';
+  readonly content?: Record<string, string>;
+}
+
+/** @param forged what a hostile client sends as its answers, instead of those of its user */
+async function ask(pin: string, capabilities: object, reply?: Reply, forged?: unknown) {
   calls.length = 0;
   const session = {
     runtime: { config: { product: 'svc' }, now: Date.now, log: () => undefined, llm: {} },
@@ -42,7 +48,11 @@ async function ask(pin: string, capabilities: object, reply?: { readonly action:
       return reply as never;
     });
   }
-  const fetch = (input: string | URL, init?: RequestInit): Promise<Response> => handler.fetch(new Request(input, init));
+  const fetch = (input: string | URL, init?: RequestInit): Promise<Response> => {
+    const body = forged === undefined || typeof init?.body !== 'string' ? undefined : JSON.parse(init.body);
+    if (body?.params?.inputResponses === undefined) return handler.fetch(new Request(input, init));
+    return handler.fetch(new Request(input, { ...init, body: JSON.stringify({ ...body, params: { ...body.params, inputResponses: forged } }) }));
+  };
   await client.connect(new StreamableHTTPClientTransport(new URL('http://127.0.0.1/mcp'), { fetch: fetch as never }));
   const { structuredContent } = await client.callTool({ name: 'ask', arguments: { prompt: 'How many?' } });
   return { answer: structuredContent, asked };
@@ -61,5 +71,23 @@ describe('a question with several readings', () => {
     const declined = await ask('2026-07-28', { elicitation: {} }, { action: 'decline' });
     expect([declined.answer, declined.asked.length]).toEqual([unclear, 1]);
     expect((await ask('2026-07-28', {})).answer).toEqual(unclear);
+  });
+
+  const accepted = (content: unknown): unknown => ({ reading: { action: 'accept', content } });
+  it.each([
+    accepted({ reading: 5 }),
+    accepted({ reading: ['By return'] }),
+    accepted({ reading: { toString: 'By return' } }),
+    accepted({ reading: '' }),
+    accepted({ reading: 'x'.repeat(2_000) }),
+    accepted({ other: 'By return' }),
+    accepted(undefined),
+    { reading: { action: 'cancel' } },
+    { other: { action: 'accept', content: { reading: 'By return' } } },
+  ])('reaches no tool with an answer of another form, or to another request: %j', async (forged) => {
+    const user = { action: 'accept', content: { reading: 'By return' } } as const;
+    await ask('2026-07-28', { elicitation: {} }, user, forged).catch(() => undefined);
+    expect(calls.length).toBeGreaterThan(0);
+    expect(calls.every((args) => JSON.stringify(args) === '{"prompt":"How many?"}')).toBe(true);
   });
 });
