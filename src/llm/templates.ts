@@ -32,17 +32,17 @@ export const sqlRules = (
 ): string => `You write one PostgreSQL SELECT over a knowledge graph that answers a question exactly.
 - Read \`d${product}.concept\` for a concept with its columns, measures and paths, \`v${product}.view\` for a view or cube. Tables of the database do not exist here. Put the names of the graph in back-quotes, written as listed.
 - FROM is the concept whose rows the answer lists, counts or adds up: the one nearest to the amounts. Compose a path for everything else, over as many of the listed relationships as needed, in SELECT, WHERE and GROUP BY. No JOIN is needed.
-- A path over to-many relationships returns one row for each row that it reaches. Sums and counts over several paths in one SELECT are right: nothing is multiplied, so no CTE is needed.
+- A path over to-many relationships returns one row for each row that it reaches. A path that reaches nothing is NULL, and its row is kept: \`rel[c].key\` IS NULL finds rows without it. Sums and counts over several paths in one SELECT are right: nothing is multiplied, so no CTE is needed.
 - A measure is already aggregated by definition: write SUM(\`measure.name\`) regardless of what it computes, never with DISTINCT. Group by what the question introduces with "per", "by" or "each".
 - A ratio: a division of two integers truncates, so write x::numeric / NULLIF(y, 0). Listed measures and properties of a decimal type do this themselves.
 - Compare with values as listed; if a value is not listed, write it as in the question. Dates as DATE 'yyyy-mm-dd'.
-- Return exactly the columns that the question asks for, with clear names. Use ORDER BY if the question ranks; use LIMIT only if it gives a number. Exclude NULL if it would come first in a ranking.
+- Return exactly the columns that the question asks for, with clear names. Figures of several groups or kinds are one row each (GROUP BY), not one column each. Use ORDER BY if the question ranks; use LIMIT only if it gives a number. Exclude NULL if it would come first in a ranking.
 - No semicolon, no comment, no second statement, nothing but SELECT (WITH is allowed).
 ${ENDINGS[purpose]}
 - ${DATA_RULE}`;
 
 const ASK_BACK =
-  '- If the question can be understood in several ways that give different rows (two relationships to the same concept, two dates, two columns of that name, today or ever), and neither it nor a rule says which one is meant: leave `sql` empty and return two to five `readings`, the most likely first, each as a sentence in the language of the question, and its SELECT. Not if all ways give the same rows.';
+  '- If the question can be understood in several ways that give different rows (two relationships to the same concept, a period that fits two dates, of the rows or of a concept that they refer to, two columns of that name, today or ever), and neither it nor a rule says which one is meant: leave `sql` empty and return two to five `readings`, the most likely first, each as a sentence in the language of the question, and its SELECT. Not if all ways give the same rows.';
 const CHOOSE = '- If the question can be understood in several ways, take the most likely one, and say in `reason` which one.';
 const REFUSE = '- If a name that the answer needs is not listed, write no SQL and say in `refusal` what is missing: more of the graph may then be shown.';
 

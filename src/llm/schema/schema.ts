@@ -50,6 +50,10 @@ const PATHS = 1_300;
 const OTHERS = 1_200;
 /** The share of `soft` for the seeds and what connects them, if something else follows. */
 const CORE = 0.5;
+/** The share of the room that names leave for the descriptions of the seeds and of what connects them, in a model that is written whole. */
+const DETAILS = 0.6;
+/** How much longer than `soft` a model with all types may be to have only as many of them as fit `soft`. */
+const LONG = 1.25;
 /** The most relationships between the seeds and one of `maybe` that comes before the surroundings. */
 const MAYBE = 3;
 /** How many subjects that do not fit are left out before the part ends: smaller ones after them may fit. */
@@ -102,7 +106,10 @@ class Writer {
     return [...this.#levels.keys()];
   }
 
-  /** Writes all subjects if their names fit, and then adds details, those of the first subjects first. Returns false if they do not fit. */
+  /**
+   * Writes all subjects if their names fit, and then adds details: first the descriptions of what the text is about, which say more than the types of everything else.
+   * Returns false if the names do not fit.
+   */
   fill(all: readonly Placed[]): boolean {
     const { hard, soft } = this.#wish;
     for (const { number: n } of all) {
@@ -113,7 +120,15 @@ class Writer {
       }
       this.#add(n, 0);
     }
+    const named = this.#size;
     for (const { number } of all) this.#upgrade(number, 1, hard);
+    // a model whose types take much more room than `soft` has them all the same
+    const most = this.#size > LONG * soft ? hard : soft;
+    for (const { number } of all) this.#levels.set(number, 0);
+    this.#size = named;
+    const core = all.filter((p) => p.distance === 0);
+    for (const { number } of core) this.#upgrade(number, 2, named + DETAILS * Math.max(0, soft - named));
+    for (const { number } of all) this.#upgrade(number, 1, most);
     for (const { number } of all) this.#upgrade(number, 2, soft);
     return true;
   }

@@ -136,6 +136,30 @@ describe('the schema text of a model', () => {
   });
 });
 
+describe('the details of a model that fits whole', () => {
+  /** A star: `c0` and concepts that it refers to, each with a description and described columns. */
+  const star = (length: number): readonly Subject[] =>
+    Array.from({ length }, (_, i) => {
+      const made = subject(`c${i}`, {
+        columns: Array.from({ length: 5 }, (__, n) => `c${i}_column_${n}`),
+        links: i === 0 ? Array.from({ length: length - 1 }, (__, n) => `to_${n + 1}>c${n + 1}`) : [],
+      });
+      return {
+        ...made,
+        description: `Concept ${i} with a text of several words`,
+        columns: made.columns.map((c) => ({ ...c, description: `About ${c.name}` })),
+      };
+    });
+
+  it('are first the descriptions of what the question is about, also of its columns, and then types and short descriptions of the others', () => {
+    const { text, isWhole } = schemaOf(wish(star(20), { about: ['c0', 'c7'], soft: 4_700 }));
+    expect(isWhole).toBe(true);
+    for (const n of [0, 7]) expect(text).toContain(`About c${n}_column_4`);
+    expect([...text.matchAll(/About c(\d+)_column_0/g)].map((m) => m[1])).toEqual(['0', '7']);
+    expect([...text.matchAll(/^c\d+ -- /gm)].length).toBeGreaterThan(5);
+  });
+});
+
 describe('the schema text of a part', () => {
   it('connects what the question is about, and has its surroundings', () => {
     const all = chain(400, 8);
