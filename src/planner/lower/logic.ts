@@ -36,12 +36,12 @@ const readOf = (wanted: WantedColumns): string =>
   JSON.stringify([...new Set([...wanted.values()].map((w) => `${w.kind} ${'def' in w ? fold(w.def.name) : ''}`))].sort());
 
 function rowsOf(state: PlanState, rows: LogicRows, wanted: WantedColumns, reader: Concept, filter: RowFilter | undefined): SelectStmt {
-  const met = (own: RowFilter | undefined): SelectStmt => rowsThatMeet(state, rows, wanted, reader, own);
-  const plain = met(filter);
+  const selection = (own: RowFilter | undefined): SelectStmt => rowsThatMeet(state, rows, wanted, reader, own);
+  const plain = selection(filter);
   const parts = state.hidesRows(rows.source) ? eachMapping(rows.source, filter) : undefined;
   if (!parts) return plain;
   const alias = state.alias();
-  const item = state.item(subselect(plain, alias), () => subselect(unionOf(parts.map(met)), alias));
+  const item = state.item(subselect(plain, alias), () => subselect(unionOf(parts.map(selection)), alias));
   return select({ targetList: [...wanted.keys()].map((name) => target(column(alias, name), name)), fromClause: [item] });
 }
 
