@@ -16,5 +16,8 @@ export function generated(runs = 100, deep = runs * 10): { seed: number; numRuns
   return { seed: SEED, numRuns: DEEP ? Math.min(deep, runs * TIMES) : runs };
 }
 
-/** The timeout of a test that needs this many milliseconds on a busy machine; longer with DEEP=1. */
-export const patience = (ms: number): number => (DEEP ? Math.max(60 * ms, 3_600_000) : ms);
+/** A timeout ends a test that hangs, also on a machine that is twenty times slower because of other work. */
+const LEAST_MS = 900_000;
+
+/** The timeout of a test that needs this many milliseconds on a busy machine, at least `LEAST_MS`; longer with DEEP=1. */
+export const patience = (ms: number): number => (DEEP ? Math.max(60 * ms, 3_600_000) : Math.max(ms, LEAST_MS));
