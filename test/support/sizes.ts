@@ -15,6 +15,7 @@ export const SIZES = {
   'integration/planner/names': { lists: [100, 5000] },
   // What PostgreSQL resolves in the statements of plans; `servers`: the number of databases for each statement.
   'attacks/analysis': { queries: [2000, 20_000, 4000], servers: [1, 2] },
+  'attacks/budget': { everyScript: [2, 1] },
   'attacks/fields': { queries: [1000, 200_000] },
   'attacks/every-function': { every: [120, 1, 8], everyOfForm: [20, 1, 2], everySchema: [80, 1, 5] },
   'attacks/every-function-in-models': { every: [20, 1, 2] },
@@ -48,13 +49,14 @@ export const SIZES = {
   // `loads`: a load that is interrupted and repeated.
   'integration/world': { loads: [0, 1] },
   'unit/regular-expressions': { every: [4, 1] },
-  'unit/planner/verify/accepted': { queries: [60, 10_000] },
-  'unit/planner/verify/mutated': { statements: [1500, 30_000] },
+  'unit/planner/logical': { everyTrap: [6, 1] },
+  'unit/planner/verify/accepted': { queries: [60, 10_000], everyTrap: [6, 1] },
+  'unit/planner/verify/mutated': { statements: [1500, 30_000], everyTrap: [6, 1] },
   'unit/planner/print-random': { trees: [300, 20_000] },
-  'unit/service/caller/sight': { ontologies: [12, 600] },
-  'unit/service/model-target': { models: [25, 20_000, 2000] },
-  'unit/cli/exchange/ossie': { models: [25, 20_000, 2000] },
-  'unit/cli/exchange/rdf': { models: [25, 20_000, 2000] },
+  'unit/service/caller/sight': { ontologies: [8, 600] },
+  'unit/service/model-target': { models: [12, 20_000, 2000] },
+  'unit/cli/exchange/ossie': { models: [10, 20_000, 2000] },
+  'unit/cli/exchange/rdf': { models: [12, 20_000, 2000] },
   'unit/http/login': { forms: [500, 50_000] },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, Size>>>>;
 

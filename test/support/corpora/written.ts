@@ -17,6 +17,7 @@ import { CASES } from '../../integration/plans/cases.ts';
 import { MODEL as PLANS, TABLES as PLANS_TABLES } from '../../integration/plans/world.ts';
 import { ACCEPTED } from '../../unit/planner/corpus/accepted.ts';
 import { MODEL as SHOP, TABLES as SHOP_TABLES } from '../../unit/planner/corpus/model.ts';
+import { oneIn } from '../sizes.ts';
 import { type Corpus, contextOf, each, plansOf, type Question } from './index.ts';
 import { accessOf, Modelled } from './model.ts';
 
@@ -32,9 +33,9 @@ function modelled(parser: SqlParser, name: string, script: string, caller: Calle
   return { open, bound: { ...open, access: accessOf(model.policies, caller) } };
 }
 
-/** The statements of analytic SQL and of attacks. */
-export function written(parser: SqlParser): Corpus[] {
-  return [shop(parser), lab(parser), page(parser), world(parser), bikehire(parser), tpch(parser), plans(parser)];
+/** The statements of analytic SQL and of attacks. `everyTrap`: one of that many traps in each place. */
+export function written(parser: SqlParser, everyTrap = 1): Corpus[] {
+  return [shop(parser), lab(parser, everyTrap), page(parser), world(parser), bikehire(parser), tpch(parser), plans(parser)];
 }
 
 function shop(parser: SqlParser): Corpus {
@@ -47,10 +48,10 @@ function shop(parser: SqlParser): Corpus {
   return { name: 'analytic statements', tables: SHOP_TABLES, planned: () => plansOf('analytic statements', each([open, bound], Object.values(ACCEPTED))) };
 }
 
-function lab(parser: SqlParser): Corpus {
+function lab(parser: SqlParser, everyTrap: number): Corpus {
   const { open, bound } = modelled(parser, 'lab', `${LAB}; ${POLICIES}`, { ...NOBODY, username: 'rex' });
-  const traps = TRAPS.flatMap(([, condition]) =>
-    PLACES.map(([, mine]) => {
+  const traps = TRAPS.flatMap(([, condition], turn) =>
+    oneIn(everyTrap, PLACES, turn).map(([, mine]) => {
       const where = condition.replaceAll('@person', 'svc.person').replaceAll('@label', 'p.entity_label').replaceAll('@entity', 'p.entity_id');
       return mine.replace('@', () => where);
     }),

@@ -16,7 +16,7 @@ interface Passed {
   readonly sql: string;
   readonly declared: Declared;
 }
-const passed: Passed[] = [forms(parser), ...written(parser)].flatMap((corpus) =>
+const passed: Passed[] = [forms(parser), ...written(parser, SIZES.everyTrap)].flatMap((corpus) =>
   [...corpus.planned()].map(({ plan, declared }) => ({ sql: plan.sql, declared })).filter(({ sql }) => sql.length < 6000),
 );
 
