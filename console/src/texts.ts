@@ -225,8 +225,12 @@ export const texts = {
     noModel: 'This service has no language model: ask in SQL, in Query.',
     onlyOwn: 'Questions in words are answered with your own rights only. Stop seeing the console as another user to ask one.',
   },
+  local: {
+    admin: 'If you started the service with npm start: sign in with the administrator\u2019s token, admin_token in .dev/session.json.',
+    token: 'npm start has printed the token of its demo user.',
+  },
   edit: {
-    forbidden: 'Changing this ontology needs EDIT on it.',
+    forbidden: 'Changing this ontology needs EDIT on it. An administrator can give it to you with this statement, for example in Access:',
     whole: 'Whole ontology',
     fresh: 'New script',
     versions: 'Versions',

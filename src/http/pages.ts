@@ -16,7 +16,7 @@ export const escaped = (text: string): string => text.replace(/[&<>"']/g, (chara
 
 /** Links between the pages of the service. */
 export const pageLinks = (product: string): string => `<nav aria-label="Pages of ${product}">
-<a href="/${product}/console/">Console</a> · <a href="/${product}/oauth/grants">Programs with access</a> · <a href="/${product}/api/docs">API documentation</a>
+<a href="/${product}/console/">Console</a> · <a href="/${product}/oauth/grants">Programs with access</a> · <a href="/${product}/api/docs">API documentation</a> · <a href="/${product}/login">Login</a>
 </nav>`;
 
 /** Builds a complete page. @param title text @param main HTML */

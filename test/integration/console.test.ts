@@ -452,6 +452,10 @@ describe('the console', () => {
 
   it('finds an entity by a value, and names the property', async () => {
     const page = await signedIn('data');
+    // all concepts are searched at first
+    await page.getByRole('searchbox').fill('porto');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.locator('.found button').allTextContents()).toEqual(['Porto town']);
     await page.getByRole('combobox', { name: 'Concept' }).selectOption('town');
     await page.getByRole('searchbox').fill('N');
     await page.keyboard.press('Enter');
@@ -538,6 +542,8 @@ describe('the console', () => {
     it('is explained to users without the right', async () => {
       const page = await signedIn('edit');
       await page.getByText('Changing this ontology needs EDIT on it.').waitFor();
+      await page.getByText('GRANT EDIT ON ALL ontology."shop" TO USER "ann"').waitFor();
+      await page.getByText('admin_token in .dev/session.json').waitFor();
     });
 
     it('creates a user, grants, sees as the user, and revokes', async () => {
@@ -653,6 +659,9 @@ describe('the console', () => {
     const page = await signedIn('connect');
     await page.getByText(/CREATE TOKEN FOR "ann" EXPIRES/).waitFor();
     expect(await page.locator('.connect').textContent()).toContain(`claude mcp add --transport http svc '${base}/svc/api/mcp?ontology=shop'`);
+    // ann may create none, and reads where there is one
+    await page.getByRole('button', { name: 'Create a token' }).click();
+    await page.getByRole('alert').getByText('npm start has printed the token of its demo user').waitFor();
   });
 
   it('creates an ontology from tables: the choice, the guess, the plan and the rows', async () => {

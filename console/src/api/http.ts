@@ -96,6 +96,9 @@ export async function data<T>(path: string, options: Options = {}): Promise<T> {
   return (parseExact(await response.text()) as { data: T }).data;
 }
 
+/** Whether the service runs on the user's own machine, as `npm start` does it. */
+export const isLocal = /^(?:127\.|localhost$|\[::1\]$)/.test(location.hostname);
+
 /** Refuses everything that would change something. */
 export const READ_ONLY = { 'x-read-only': 'true' };
 

@@ -57,7 +57,8 @@ export function Drawing({ graph, chosen, choose, move, look }: Props) {
   };
   // more names would cover each other: then only those of the chosen entity are shown
   const isSmall = graph.links.length <= 12;
-  const linksOfChosen = graph.links.filter((l) => l.from === chosen || l.to === chosen).length;
+  const numberOf = (id: string): number => graph.links.filter((l) => l.from === id || l.to === id).length;
+  const linksOfChosen = chosen === null ? 0 : numberOf(chosen);
   return (
     <svg
       ref={frame}
@@ -95,11 +96,14 @@ export function Drawing({ graph, chosen, choose, move, look }: Props) {
           const [a, b] = [graph.entities.get(l.from), graph.entities.get(l.to)];
           if (a === undefined || b === undefined) return null;
           const [p, q] = [at(a), at(b)];
+          const isNamed = isSmall || (graph.links.length <= 120 && (l.from === chosen || l.to === chosen) && linksOfChosen <= 12);
+          // nearer to the end with fewer links: the labels of the others, and of the entity itself, are around the end with more
+          const part = isNamed ? 0.5 + Math.sign(numberOf(l.from) - numberOf(l.to)) * 0.06 : 0.5;
           return (
             <g key={`${l.from} ${l.relationship} ${l.to}`} class="tie">
               <line x1={p.x} y1={p.y} x2={q.x} y2={q.y} vector-effect="non-scaling-stroke" />
-              {(isSmall || (graph.links.length <= 120 && (l.from === chosen || l.to === chosen) && linksOfChosen <= 12)) && (
-                <text x={(p.x + q.x) / 2} y={(p.y + q.y) / 2 - 4} text-anchor="middle">
+              {isNamed && (
+                <text x={p.x + (q.x - p.x) * part} y={p.y + (q.y - p.y) * part - 4} text-anchor="middle">
                   {l.relationship}
                 </text>
               )}

@@ -9,7 +9,7 @@ import { type Hit, search } from './requests.ts';
 
 export function Search({ model: m, first, open }: { readonly model: Model; readonly first: string | null; open(found: Found): void }) {
   const concepts = useMemo(() => [...m.concepts.keys()].filter((c) => c !== 'thing').sort(), [m]);
-  const [concept, setConcept] = useState(first ?? concepts[0] ?? 'thing');
+  const [concept, setConcept] = useState(first ?? 'thing');
   const [text, setText] = useState('');
   const [found, setFound] = useState<readonly Hit[] | null>(null);
   const [failure, setFailure] = useState<Failure | null>(null);
@@ -31,10 +31,10 @@ export function Search({ model: m, first, open }: { readonly model: Model; reado
         <label>
           <span class="hidden">{texts.data.concept}</span>
           <select value={concept} onChange={(e) => setConcept(e.currentTarget.value)}>
+            <option value="thing">{texts.data.everyConcept}</option>
             {concepts.map((c) => (
               <option key={c}>{c}</option>
             ))}
-            <option value="thing">{texts.data.everyConcept}</option>
           </select>
         </label>
         <input type="search" aria-label={texts.data.search} placeholder={texts.data.search} value={text} onInput={(e) => setText(e.currentTarget.value)} />

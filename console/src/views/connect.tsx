@@ -1,7 +1,7 @@
 /** How to use the ontology from programs and AI clients, with the address of this service. */
 import { useState } from 'preact/hooks';
 import { createToken } from '../access/statements.ts';
-import { apiPath, change, type Failure, failureOf, product } from '../api/http.ts';
+import { apiPath, change, type Failure, failureOf, isLocal, product } from '../api/http.ts';
 import { credential } from '../api/session.ts';
 import { snippetsOf } from '../connect/snippets.ts';
 import { Code, Copy, FailureBox } from '../parts/basics.tsx';
@@ -81,6 +81,7 @@ function Token() {
         <>
           {failure.code !== 'unknown_user' && <FailureBox failure={failure} />}
           <p role="alert">
+            {isLocal && `${texts.local.token} `}
             {texts.connect.noToken} <a href={`/${product}/get_${product}_user_token/`}>{`/${product}/get_${product}_user_token/`}</a>
           </p>
         </>

@@ -1,6 +1,7 @@
 /** The edit view: the script of an object or of the whole model, what a change would do, and the versions of the ontology. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { change, type Failure, failureOf, product } from '../api/http.ts';
+import { change, type Failure, failureOf, identifier, isLocal, product } from '../api/http.ts';
+import { credential } from '../api/session.ts';
 import { DiffView } from '../edit/diff-view.tsx';
 import { apply, applyAsCurl, dropStatement, type Plan, plan, scriptOf, statementsOf } from '../edit/requests.ts';
 import { Versions } from '../edit/versions.tsx';
@@ -55,6 +56,8 @@ function Page({ model: m }: { readonly model: Model }) {
     return (
       <div class="empty">
         <p>{texts.edit.forbidden}</p>
+        <Code text={`GRANT EDIT ON ALL ontology.${identifier(m.name)} TO USER ${identifier(credential.value?.user ?? 'you')}`} />
+        {isLocal && <p>{texts.local.admin}</p>}
         <p class="muted">{failure.message}</p>
       </div>
     );
