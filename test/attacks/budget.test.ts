@@ -97,6 +97,9 @@ describe('a statement', () => {
     expect(message).toBe(`the plan of the statement becomes too large; the larger part of it comes from ${grown}`);
   });
 
+  it('is refused if its sort expressions are compared with its columns for too long', () =>
+    expect(plan(HEAVY_STATEMENTS['sort expressions that differ from columns at their end'] as string).code).toBe('too_complex'));
+
   it.each([
     ['a list of 60 KB'],
     ['a join of 500 concepts'],

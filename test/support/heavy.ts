@@ -25,6 +25,7 @@ export const HEAVY_STATEMENTS: Readonly<Record<string, string>> = {
   'an alias of 4,000 parts, named 4,000 times': `SELECT concat(${many(4000, '1')}) AS a FROM (VALUES (1)) v (x) WHERE x::text IN (${many(4000, 'a')})`,
   'an alias in HAVING': `SELECT concat(${many(5000, 'x')}) AS a FROM (VALUES (1)) v (x) GROUP BY x HAVING concat(${many(5000, 'a')}) <> ''`,
   'an alias in ORDER BY': `SELECT concat(${many(3000, 'name')}) AS a FROM svc.town ORDER BY ${many(3000, 'a || name')}`,
+  'sort expressions that differ from columns at their end': `SELECT ${range(95, (i) => `${many(60, 'x', '+')}+${i} AS a${i}`)} FROM (VALUES (1)) v (x) ORDER BY ${range(95, (i) => `${many(60, 'x', '+')}+${i + 1000}`)}`,
   'aliases of aliases': `SELECT * FROM ${'(SELECT a || a AS a FROM '.repeat(40)}(SELECT name AS a FROM svc.town) x${range(40, (i) => `) y${i}`, '')}`,
   'many aliases, all looked for': `SELECT ${items(4000, (i) => `1 AS a${i}`)} FROM svc.town ORDER BY ${many(6000, 'A1')}`,
   'a composite alias': `SELECT ROW(${many(3000, 'name')}) AS r FROM svc.town ORDER BY ${range(3000, (i) => `(r).f${i + 1}`)}`,

@@ -1,4 +1,5 @@
 /** Lowers bound blocks: replaces the slots of concepts by sub-selects, and computes aggregates on their levels. */
+import { visited } from '../../budget.ts';
 import { forbidden } from '../../errors.ts';
 import type { ViewDef } from '../../ontology/model.ts';
 import type { ConceptRelation } from '../bind/relation.ts';
@@ -84,7 +85,7 @@ function lowerCubes(state: PlanState, { stmt, cubes }: BoundBlock): void {
   const selected: Node[] = [];
   walk(stmt.targetList, (n) => {
     if (!relations.some((c) => c.named.has(n))) return undefined;
-    if (!selected.some((s) => isSame(s, n))) selected.push(n);
+    if (!selected.some((s) => isSame(s, n, visited))) selected.push(n);
     return false;
   });
   bindAndLower(state, () => finishCubes(state, stmt, relations, selected));

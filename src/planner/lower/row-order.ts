@@ -1,4 +1,5 @@
 /** ORDER BY of a query, repeated on the outermost level (docs/design/rows-and-json.md#order-and-limits). */
+import { visited } from '../../budget.ts';
 import type { OutColumn } from '../bind/relations.ts';
 import { column, fieldsOf, isSame, type Node, type SelectStmt, target } from '../plan/tree.ts';
 import type { PlanState } from '../plan-state.ts';
@@ -64,7 +65,7 @@ function positionOf(node: Node, stmt: SelectStmt, columns: readonly OutColumn[],
   const targets = stmt.targetList ?? [];
   // a star shifts the positions
   if (targets.length !== columns.length || targets.length * items > MAX_COMPARISONS) return undefined;
-  const position = targets.findIndex((t) => 'ResTarget' in t && isSame(t.ResTarget.val, node));
+  const position = targets.findIndex((t) => 'ResTarget' in t && isSame(t.ResTarget.val, node, visited));
   return position < 0 ? undefined : position;
 }
 

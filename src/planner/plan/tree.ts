@@ -171,16 +171,17 @@ function structuredCloneTree(v: unknown): unknown {
 const isPlace = (key: string): boolean =>
   key === 'location' || key === 'list_start' || key === 'list_end' || key === 'rexpr_list_start' || key === 'rexpr_list_end';
 
-/** True if two trees are equal, regardless of locations. */
-export function isSame(a: unknown, b: unknown): boolean {
+/** True if two trees are equal, regardless of locations. @param step called for each two objects; `visited` where a text decides how many trees are compared */
+export function isSame(a: unknown, b: unknown, step?: () => void): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
-  if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item, i) => isSame(item, b[i]));
+  step?.();
+  if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item, i) => isSame(item, b[i], step));
   const [first, second] = [a as Record<string, unknown>, b as Record<string, unknown>];
   let left = 0;
   for (const k in first) {
     if (first[k] === undefined || isPlace(k)) continue;
-    if (!isSame(first[k], second[k])) return false;
+    if (!isSame(first[k], second[k], step)) return false;
     left++;
   }
   for (const k in second) if (second[k] !== undefined && !isPlace(k)) left--;

@@ -1,4 +1,5 @@
 /** The expressions of GROUP BY, and the sets of GROUPING SETS, ROLLUP and CUBE. */
+import { visited } from '../../../budget.ts';
 import { badRequest } from '../../../errors.ts';
 import { LocatedError } from '../../plan/located-error.ts';
 import type { References } from '../../plan/references.ts';
@@ -24,7 +25,7 @@ export function groupSets(
   const expressions: Node[] = [];
   const intern = (written: Node): Node => {
     const node = selectItem(written, stmt, references);
-    const known = expressions.find((e) => isSame(e, node));
+    const known = expressions.find((e) => isSame(e, node, visited));
     if (known) return known;
     expressions.push(node);
     return node;
@@ -74,7 +75,7 @@ export function selectItem(node: Node, stmt: SelectStmt, references: References)
 /** The bits of GROUPING(...) for a set: 1 for each argument that is not in the set. */
 export function groupingBits(node: Node, set: GroupSet): number {
   const args = 'GroupingFunc' in node ? (node.GroupingFunc.args ?? []) : [];
-  return args.reduce((bits, a) => bits * 2 + (set.expressions.some((e) => isSame(e, a)) ? 0 : 1), 0);
+  return args.reduce((bits, a) => bits * 2 + (set.expressions.some((e) => isSame(e, a, visited)) ? 0 : 1), 0);
 }
 
 /** The GROUPING(...) calls of a block. */
@@ -103,7 +104,7 @@ export function replaceGrouped<T>(tree: T, names: ReadonlyMap<Node, Node>, group
     const named = names.get(n);
     if (named) return clone(named);
     if (groups.length > 0 && !('ResTarget' in n) && !('SortBy' in n)) {
-      const group = groups.find(({ expression }) => isSame(expression, n));
+      const group = groups.find(({ expression }) => isSame(expression, n, visited));
       if (group) return clone(group.column);
     }
     if ('ColumnRef' in n && references.owner(n.ColumnRef) === scope) {
