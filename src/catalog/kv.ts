@@ -1,15 +1,16 @@
 /**
  * Workers KV as a cache; the catalog is always authoritative. An entry may be stale, so readers check its age by a
- * timestamp in the entry. An error or a slow answer of KV is a cache miss, not an error. docs/storage.md lists all
- * kinds of entries.
+ * timestamp in the entry. An error or a slow answer of KV is a cache miss, not an error. Each entry is encrypted and bound
+ * to its key: an entry of another key, one that was changed, and one that the service did not write are misses too.
+ * docs/storage.md lists all kinds of entries.
  */
 
-import { open, type Sealing, seal } from './seal.ts';
+import { openBytes, type Sealing, sealBytes } from './seal.ts';
 
 /** The part of the KV namespace interface that is used. */
 export type Namespace = Pick<KVNamespace, 'getWithMetadata' | 'put'>;
 
-/** An entry. `stamp` is the metadata that it was stored with, unvalidated. */
+/** An entry. `stamp` is the metadata that it was stored with. An earlier entry of the same key is valid with its own stamp. */
 export interface Entry<T> {
   readonly value: T;
   readonly stamp: unknown;
@@ -18,14 +19,11 @@ export interface Entry<T> {
 export interface KeyValues {
   /** The key of an entry: a digest of everything that it depends on. A key discloses no token, name or text. */
   key(kind: Kind, parts: readonly unknown[]): Promise<string>;
-  /** Reads an entry; undefined if it does not exist or KV did not answer in time. */
+  /** Reads an entry; undefined if the service stored no such entry under this key, or KV did not answer in time. */
   text(key: string): Promise<Entry<string> | undefined>;
   bytes(key: string): Promise<Entry<Uint8Array<ArrayBuffer>> | undefined>;
   /** Stores an entry for a number of seconds. Errors are ignored. */
-  put(key: string, value: string | Uint8Array, seconds: number, stamp?: unknown): Promise<void>;
-  /** As `text` and `put`, but authenticated and encrypted: only the service can read or create the entry, and it is valid under its own key only. Used for rights. */
-  sealed(key: string): Promise<string | undefined>;
-  putSealed(key: string, value: string, seconds: number): Promise<void>;
+  put(key: string, value: string | Uint8Array<ArrayBuffer>, seconds: number, stamp?: unknown): Promise<void>;
   /** Reads an entry that does not exist. @throws Error if KV fails */
   ping(): Promise<void>;
 }
@@ -34,7 +32,7 @@ export interface KeyValues {
 export type Kind = 'snapshot' | 'model' | 'result';
 
 /** Format versions: increment when the entry format changes, so that releases with different formats do not read each other's entries. */
-const FORMATS: Readonly<Record<Kind, number>> = { snapshot: 1, model: 1, result: 1 };
+const FORMATS: Readonly<Record<Kind, number>> = { snapshot: 2, model: 2, result: 2 };
 
 /** The shortest time to live that KV accepts. */
 export const MIN_TTL_SECONDS = 60;
@@ -58,24 +56,24 @@ export interface Owner {
 
 /** Reads and writes a service's entries in a namespace. */
 export function keyValues(namespace: Namespace, { scope, secret }: Owner): KeyValues {
-  const sealing = (key: string): Sealing => ({ secret, purpose: 'kv', place: key });
+  const sealing = (key: string, stamp: unknown): Sealing => ({ secret, purpose: 'kv', place: JSON.stringify([key, stamp ?? null]) });
   const kv: KeyValues = {
     key: async (kind, parts) => `${kind}.${FORMATS[kind]}.${await digest(JSON.stringify([scope, ...parts]))}`,
-    text: (key) => found(namespace.getWithMetadata(key, 'text')),
+    text: async (key) => {
+      const entry = await kv.bytes(key);
+      return entry && { ...entry, value: new TextDecoder().decode(entry.value) };
+    },
     bytes: async (key) => {
       const entry = await found<ArrayBuffer>(namespace.getWithMetadata(key, 'arrayBuffer'));
-      return entry === undefined ? undefined : { ...entry, value: new Uint8Array(entry.value) };
+      const value = entry && (await openBytes(new Uint8Array(entry.value), sealing(key, entry.stamp)));
+      return value && { value, stamp: entry.stamp };
     },
     put: async (key, value, seconds, stamp) => {
+      const sealed = await sealBytes(typeof value === 'string' ? encoder.encode(value) : value, sealing(key, stamp));
       const options = { expirationTtl: Math.min(Math.max(seconds, MIN_TTL_SECONDS), MAX_TTL_SECONDS), ...(stamp === undefined ? {} : { metadata: stamp }) };
       // KV rejects, for example, a second write to a key within one second
-      await namespace.put(key, value, options).catch(() => undefined);
+      await namespace.put(key, sealed, options).catch(() => undefined);
     },
-    sealed: async (key) => {
-      const entry = await kv.bytes(key);
-      return entry === undefined ? undefined : open(entry.value, sealing(key));
-    },
-    putSealed: async (key, value, seconds) => kv.put(key, await seal(value, sealing(key)), seconds),
     ping: async () => void (await namespace.getWithMetadata('ready', 'text')),
   };
   return kv;

@@ -259,12 +259,12 @@ async function readAndKeep(by: SnapshotKey, key: string, { db, now, kv, waitUnti
 const sharedKey = (kv: KeyValues, key: string): Promise<string> => kv.key('snapshot', [key, READ]);
 
 const writeShared = async (kv: KeyValues, key: string, entry: Kept): Promise<void> =>
-  kv.putSealed(await sharedKey(kv, key), JSON.stringify(entry), Math.max(MIN_TTL_SECONDS, MAX_AGE_MS / 1000));
+  kv.put(await sharedKey(kv, key), JSON.stringify(entry), Math.max(MIN_TTL_SECONDS, MAX_AGE_MS / 1000));
 
 /** Reads a snapshot that another isolate stored in KV and keeps it in memory; undefined if its timestamps show that it is too old. */
 async function readShared(kv: KeyValues, key: string, now: () => number): Promise<Kept | undefined> {
   const begun = generation;
-  const text = await kv.sealed(await sharedKey(kv, key));
+  const text = (await kv.text(await sharedKey(kv, key)))?.value;
   const entry = text === undefined ? undefined : parseKept(text);
   if (entry === undefined || ageOf(entry, now()) >= MAX_AGE_MS || begun !== generation) return undefined;
   // read before this isolate wrote, or by a clock that is wrong

@@ -22,7 +22,6 @@ function timed(runtime: Runtime, timing: Timing): Runtime {
       ...kv,
       text: (key) => wait(() => kv.text(key)),
       bytes: (key) => wait(() => kv.bytes(key)),
-      sealed: (key) => wait(() => kv.sealed(key)),
     },
   };
 }
