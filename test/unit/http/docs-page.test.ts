@@ -179,7 +179,8 @@ describe('the docs page', () => {
       expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
       expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'/);
       const html = await page.text();
-      const loaded = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map((m) => m[1]);
+      // links of the navigation load nothing
+      const loaded = [...html.replaceAll(/<a [^>]*>/g, '').matchAll(/(?:src|href)="([^"]+)"/g)].map((m) => m[1]);
       expect(loaded).toEqual(['data:,', '/svc/api/docs/style.css', '/svc/api/docs/script.js']);
       expect(html).not.toMatch(/<script[^>]*>[^<]|\son\w+=|style="/);
       for (const id of IDS) expect(html).toContain(`id="${id}"`);
