@@ -391,11 +391,21 @@ describe('The e-mail of a user', () => {
   });
 });
 
-it.each(['adm\u200bin', 'admin\u2060', '\u202enimda', '\u3164admin', 'adm\u00adin', 'admin\u2028'])(
-  'No user or role has a name that looks like another: %j',
-  async (name) => {
-    const mal = await user('mal', 'EDIT ON user', 'EDIT ON role');
-    for (const sql of [`CREATE USER \`${name}\``, `CREATE ROLE \`${name}\``, `CREATE OR REPLACE USER \`${name}\``, `CREATE ROLE IF NOT EXISTS \`${name}\``])
-      expect([sql, await outcome(sql, by(mal.token))]).toEqual([sql, '400 bad_name']);
-  },
-);
+it.each([
+  'adm\u200bin',
+  'admin\u2060',
+  '\u202enimda',
+  '\u3164admin',
+  'adm\u00adin',
+  'admin\u2028',
+  'admin\u2800',
+  'admin ',
+  ' admin',
+  'admin\u00a0',
+  'help  desk',
+  'help\u2003desk',
+])('No user or role has a name that looks like another: %j', async (name) => {
+  const mal = await user('mal', 'EDIT ON user', 'EDIT ON role');
+  for (const sql of [`CREATE USER \`${name}\``, `CREATE ROLE \`${name}\``, `CREATE OR REPLACE USER \`${name}\``, `CREATE ROLE IF NOT EXISTS \`${name}\``])
+    expect([sql, await outcome(sql, by(mal.token))]).toEqual([sql, '400 bad_name']);
+});

@@ -104,7 +104,7 @@ describe('SHOW', () => {
     await s.rows(`REVOKE TOKEN '${made.token_id}'`);
     // these would be revoked with the user's logins
     // nor may a label look like one of these
-    const similar = [' console', 'console\u00a0', 'Console', '\uff43onsole', 'con\u200bsole', '\u202econsole', 'console\u2028', '\u3164'];
+    const similar = [' console', 'console\u00a0', 'Console', '\uff43onsole', 'con\u200bsole', '\u202econsole', 'console\u2028', '\u3164', '\u2800console'];
     for (const label of ['console', 'get_token', '', ' ', 'a\tb', 'x'.repeat(101), ...similar])
       expect(await s.fault(`CREATE TOKEN FOR reader LABEL '${label}'`)).toBe('400 bad_label');
   });

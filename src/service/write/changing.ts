@@ -164,16 +164,21 @@ export class Changing {
   }
 }
 
-/** Control characters, and characters that are invisible or change the order of others (`DI`: Default_Ignorable_Code_Point). */
-export const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{DI}\p{Zl}\p{Zp}]/u;
+/** Control characters, and characters that are invisible or change the order of others (`DI`: Default_Ignorable_Code_Point; U+2800: Braille without dots). */
+export const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{DI}\p{Zl}\p{Zp}\u2800]/u;
 
-/** Kinds whose names decide whom a reader trusts: two names must not look the same because of invisible characters. */
+/** Blanks that a reader does not see, or sees as one space: at an end, several in a row, or others than a space. */
+const UNSEEN_BLANK = /^ | $| {2}|[^\P{Zs} ]/u;
+
+/** Kinds whose names decide whom a reader trusts: two names must not look the same because of invisible characters or blanks. */
 const VISIBLE_KINDS: readonly string[] = ['user', 'role'];
 
 /** Checks the name of a new object. @throws SvcError 400 `bad_name` (docs/design/statements-and-versions.md#names-of-things) */
 export function checkName(name: Name, kind: string): void {
-  if (VISIBLE_KINDS.includes(kind) && INVISIBLE.test(name.text))
-    throw badRequest('bad_name', `the name of a ${kind} must not have control or invisible characters`, { offset: name.offset });
+  if (VISIBLE_KINDS.includes(kind) && (INVISIBLE.test(name.text) || UNSEEN_BLANK.test(name.text)))
+    throw badRequest('bad_name', `the name of a ${kind} must not have control or invisible characters, and only single spaces between words`, {
+      offset: name.offset,
+    });
   const length = [...name.text].length;
   if (length >= 1 && length <= 128 && !/[[\]\u0000-\u001f\u007f-\u009f]/.test(name.text) && !/^(~|measure\.|_type_of_)/i.test(name.text)) return;
   throw badRequest('bad_name', `${quoted(name.text)} cannot be the name of ${kind === 'ontology' || kind === 'agent' ? 'an' : 'a'} ${kind}`, {
