@@ -23,7 +23,13 @@ function inputs(): string {
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
     .sort();
-  for (const file of [...files, join(PROJECT, 'package-lock.json'), join(PROJECT, 'scripts', 'build-apps.ts'), fileURLToPath(import.meta.url)])
+  for (const file of [
+    ...files,
+    join(PROJECT, 'package-lock.json'),
+    join(PROJECT, 'scripts', 'build-apps.ts'),
+    join(PROJECT, 'src', 'planner', 'guard', 'functions.ts'),
+    fileURLToPath(import.meta.url),
+  ])
     digest.update(file.slice(PROJECT.length)).update(readFileSync(file));
   return digest.digest('hex');
 }

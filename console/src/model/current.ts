@@ -11,26 +11,30 @@ export const model = signal<Model | null>(null);
 /** Why the current model cannot be shown. */
 export const modelFailure = signal<Failure | null>(null);
 
+/** Whose model of which ontology is shown: an answer that arrives after either changed is not used. */
+let current = '';
+
 /** Loads the model again, for example after a change. */
 export async function reloadModel(): Promise<void> {
   const name = place.peek().ontology;
   if (name === null) return;
+  const asked = current;
   try {
     const loaded = new Model(name, await data<Detail>(`/get_ontology/${encodeURIComponent(name)}`));
-    if (place.peek().ontology === name) model.value = loaded;
+    if (current !== asked) return;
+    model.value = loaded;
     modelFailure.value = null;
   } catch (error) {
-    modelFailure.value = failureOf(error);
+    if (current === asked) modelFailure.value = failureOf(error);
   }
 }
 
-let loaded = '';
 effect(() => {
   const { ontology } = place.value;
   const who = `${credential.value?.user ?? credential.value?.value ?? ''} ${seenAs.value ?? ''}`;
   const key = credential.value === null || ontology === null ? '' : `${ontology} ${who}`;
-  if (key === loaded) return;
-  loaded = key;
+  if (key === current) return;
+  current = key;
   model.value = null;
   modelFailure.value = null;
   if (key !== '') void reloadModel();

@@ -1,4 +1,5 @@
 /** Completion of SQL over the graph, computed from the model. Pure: no DOM, no request. */
+import { ALLOWED_FUNCTIONS, CASTS } from '../../../src/planner/guard/functions.ts';
 import type { Model } from '../model/model.ts';
 
 export interface Proposal {
@@ -25,38 +26,17 @@ export interface Source {
   readonly view: string | null;
 }
 
-/** Functions that most queries use. The service lists what else is allowed in its errors. */
-const FUNCTIONS = [
-  'count',
-  'sum',
-  'avg',
-  'min',
-  'max',
-  'coalesce',
-  'nullif',
-  'round',
-  'lower',
-  'upper',
-  'length',
-  'concat',
-  'substring',
-  'date_trunc',
-  'extract',
-  'now',
-  'array_agg',
-  'string_agg',
-  'row_number',
-  'rank',
-  'lag',
-  'lead',
-  'greatest',
-  'least',
-  'abs',
-  'trim',
-  'replace',
-  'split_part',
-  'to_char',
-];
+/** Functions that most queries use: they are proposed before the others that are allowed. */
+const COMMON_FUNCTIONS: ReadonlySet<string> = new Set(
+  `count sum avg min max coalesce nullif round lower upper length concat substring date_trunc extract now array_agg string_agg row_number rank lag lead greatest
+  least abs trim replace split_part to_char`.split(/\s+/),
+);
+/** Without casts, whose names are those of types. */
+const OTHER_FUNCTIONS: readonly string[] = [...ALLOWED_FUNCTIONS].filter((name) => !COMMON_FUNCTIONS.has(name) && !CASTS.includes(name));
+
+const functions = (names: Iterable<string>, boost: number): readonly Proposal[] =>
+  Array.from(names, (name) => ({ label: name, apply: `${name}(`, type: 'function', boost }));
+const FUNCTIONS: readonly Proposal[] = [...functions(COMMON_FUNCTIONS, -5), ...functions(OTHER_FUNCTIONS, -15)];
 
 /** The statement around a position: texts with several statements are separated by semicolons outside of quotes. */
 export function statementAt(text: string, position: number): { readonly from: number; readonly to: number } {
@@ -132,7 +112,7 @@ export function complete(text: string, position: number, model: Model, product: 
         .filter((s) => sources.length > 1 || s.alias !== s.concept)
         .map((s): Proposal => ({ label: s.alias, type: 'variable', detail: s.concept ?? s.view ?? '', boost: 5 })),
       ...common(statement),
-      ...FUNCTIONS.map((name): Proposal => ({ label: name, apply: `${name}(`, type: 'function', boost: -5 })),
+      ...FUNCTIONS,
       ...schemas(product).map(({ name, detail }): Proposal => ({ label: name, apply: `${name}.`, type: 'namespace', detail, boost: -10 })),
     ],
   };

@@ -68,7 +68,7 @@ const TEXT_SEARCH = names(`
 const ANY_TYPE = names('num_nonnulls num_nulls pg_typeof');
 
 /** Casts that can be written as calls, without `regclass(x)` and the like. */
-const CASTS = names(`
+export const CASTS: readonly string[] = names(`
   bit bool box bpchar bytea char cidr circle date float4 float8 int2 int4 int8 interval line lseg macaddr macaddr8 name numeric path point
   polygon text time timestamp timestamptz timetz varbit varchar`);
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Model } from '../../../console/src/model/model.ts';
 import type { Concept, Property, Relationship } from '../../../console/src/model/types.ts';
 import { complete, sourcesOf, statementAt } from '../../../console/src/query/complete.ts';
+import { ALLOWED_FUNCTIONS } from '../../../src/planner/guard/functions.ts';
 
 const property = (name: string, more: Partial<Property> = {}): Property => ({
   name,
@@ -67,6 +68,16 @@ describe('completion', () => {
     expect(found?.labels).not.toContain('name');
   });
 
+  it('proposes every function that is allowed, the common ones before the others', () => {
+    const { proposals } = complete('SELECT | FROM dsvc.order', 7, model, 'svc', true) ?? { proposals: [] };
+    const functions = new Map(proposals.filter((p) => p.type === 'function').map((p) => [p.label, p.boost]));
+    expect([...functions.keys()].filter((name) => !ALLOWED_FUNCTIONS.has(name) && !['coalesce', 'nullif', 'greatest', 'least', 'trim'].includes(name))).toEqual(
+      [],
+    );
+    for (const name of ['jsonb_path_query', 'percentile_cont', 'generate_series', 'regexp_replace']) expect(functions.has(name)).toBe(true);
+    expect(functions.get('count')).toBeGreaterThan(functions.get('regr_count') ?? 0);
+    expect(functions.has('pg_sleep')).toBe(false);
+  });
   it('completes a path hop by hop inside quotes', () => {
     expect(at('SELECT "m|" FROM dsvc.order')).toEqual({
       labels: expect.arrayContaining(['made_by[customer].', 'total', 'measure.revenue']),
