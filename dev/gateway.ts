@@ -7,7 +7,7 @@ import type { Backend } from './sql/backend.ts';
 import { Metrics, type PoolState } from './sql/metrics.ts';
 import { PgBackend } from './sql/pg-backend.ts';
 import { type Login, RequestFault } from './sql/protocol.ts';
-import { sameSecret, startSqlServer } from './sql-server.ts';
+import { LOOPBACK, sameSecret, startSqlServer } from './sql-server.ts';
 
 /** The delay of the answer to a wrong password, and the number of simultaneous checks: they make guessing slow. */
 const REFUSAL_MS = 500;
@@ -185,9 +185,10 @@ async function tryToReach(target: URL): Promise<void> {
 /** Serves `GET /metrics` on the loopback interface. @returns the address */
 async function serveMetrics(port: number, text: () => string): Promise<string> {
   const server = createServer((request, response) => {
+    const here = LOOPBACK.test(request.headers.host ?? '');
     const found = request.method === 'GET' && request.url === '/metrics';
-    response.writeHead(found ? 200 : 404, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' });
-    response.end(found ? text() : 'only GET /metrics exists\n');
+    response.writeHead(!here ? 421 : found ? 200 : 404, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' });
+    response.end(!here ? 'the metrics are for the loopback interface only\n' : found ? text() : 'only GET /metrics exists\n');
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

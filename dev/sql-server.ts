@@ -8,7 +8,8 @@ import type { Metrics } from './sql/metrics.ts';
 import { type Login, RequestFault, readConnectionString, readRequest } from './sql/protocol.ts';
 
 const MAX_REQUEST_BYTES = 16 * 1024 * 1024;
-const LOOPBACK = /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/i;
+/** A Host header that names the loopback interface: another one comes from a page whose name leads to this machine. */
+export const LOOPBACK = /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/i;
 /** Content types that a page of another origin may post without a preflight request (Fetch standard, CORS-safelisted). */
 const SIMPLE_TYPE = /^\s*(text\/plain|application\/x-www-form-urlencoded|multipart\/form-data)\b/i;
 

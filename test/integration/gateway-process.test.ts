@@ -1,6 +1,7 @@
 /** `npm run gateway` as its operator sees it: its log, its metrics, and its end. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { get } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { freePort, postgresPrograms, type ScratchPostgres, startScratchPostgres } from '../../dev/scratch-postgres.ts';
@@ -72,6 +73,11 @@ describe.skipIf(postgresPrograms() === undefined)('npm run gateway', () => {
     // every line has the form of the format
     for (const line of text.trim().split('\n')) expect(line).toMatch(/^(# (HELP|TYPE) \w+ .+|\w+(\{\w+="[^"]*"(,\w+="[^"]*")*\})? [\d.e+-]+)$/);
     expect((await fetch(`http://127.0.0.1:${metricsPort}/sql`)).status).toBe(404);
+    // a page of another host whose name leads to this machine
+    const asked = async (host: string) => (await once(get({ port: metricsPort, path: '/metrics', headers: { host } }), 'response'))[0].statusCode;
+    for (const host of ['rebound.example', `rebound.example:${metricsPort}`, '127.0.0.1.rebound.example', 'localhost@rebound.example'])
+      expect(await asked(host)).toBe(421);
+    for (const host of ['localhost', `LOCALHOST:${metricsPort}`, `127.0.0.1:${metricsPort}`, `[::1]:${metricsPort}`]) expect(await asked(host)).toBe(200);
 
     const running = ask(port, 'SELECT 7 AS seven FROM pg_sleep(1.5)');
     await expect.poll(metrics).toContain('svc_gateway_connections{role="reader",state="active"} 1');
