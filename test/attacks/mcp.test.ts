@@ -113,7 +113,7 @@ describe('a slow answer', () => {
     const principals = {
       post: async () => {
         passed = ms;
-        Object.assign(slow, { config: fakeRuntime({ ADMIN_TOKEN: createToken() }).config });
+        Object.assign(slow.config, fakeRuntime({ ADMIN_TOKEN: createToken() }).config);
         return Response.json({ jsonrpc: '2.0', id: 1, result: { secret: 1 } });
       },
       open: async () => new Response(),

@@ -73,7 +73,7 @@ describe('asking in the console', () => {
   it('answers with words, rows and SQL that opens in Query', async () => {
     play({ answer: 'Ann paid 7.00, and another one 30.50.' });
     const page = await console.signedIn('model');
-    await page.getByRole('link', { name: 'Ask' }).click();
+    await page.getByRole('link', { name: 'Ask', exact: true }).click();
     await question(page, 'What did each customer pay for small orders?');
     await page.getByText('Ann paid 7.00, and another one 30.50.').waitFor();
     expect(await cells(page)).toEqual([
@@ -87,7 +87,7 @@ describe('asking in the console', () => {
     await last(page).getByRole('link', { name: 'Open in Query' }).click();
     await expect.poll(() => page.getByRole('textbox', { name: 'SQL' }).textContent()).toContain('FROM dsvc.order WHERE total < 100');
     // the conversation is still there
-    await page.getByRole('link', { name: 'Ask' }).click();
+    await page.getByRole('link', { name: 'Ask', exact: true }).click();
     await page.getByText('Ann paid 7.00, and another one 30.50.').waitFor();
     // the console asks whether ann may store examples
     expect(console.complaints.filter((c) => !c.includes('403 (Forbidden)'))).toEqual([]);

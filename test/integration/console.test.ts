@@ -73,7 +73,7 @@ describe('the console', () => {
     await page.goto(`${base}/svc/console/#/shop/model`);
     await page.locator('.node').first().waitFor();
     const sent = page.waitForRequest((request) => request.url().includes('/get_ontologies'));
-    await page.getByRole('link', { name: 'Ontologies' }).click();
+    await page.getByRole('link', { name: 'Ontologies', exact: true }).click();
     const token = (await sent).headers()['x-api-key'] as string;
     await page.getByText('A small shop').waitFor();
     await page.getByRole('button', { name: 'Sign out' }).click();
@@ -321,7 +321,7 @@ describe('the console', () => {
     expect(await page.getByRole('textbox', { name: 'SQL' }).textContent()).not.toContain('svc.town');
     await page.getByRole('button', { name: 'History' }).click();
     expect(await page.locator('.history button').count()).toBe(0);
-    await page.getByRole('link', { name: 'Data' }).click();
+    await page.getByRole('link', { name: 'Data', exact: true }).click();
     await page.getByText('Search for an entity to begin').waitFor();
     expect(await page.locator('.entity').count()).toBe(0);
   });
@@ -482,10 +482,10 @@ describe('the console', () => {
       expect(await statements.textContent()).toMatch(/^CREATE OR REPLACE CONCEPT `region`[\s\S]*DESCRIPTION = 'A part of the country';$/);
       await page.getByRole('button', { name: 'Apply 1 change' }).click();
       await page.getByText('Applied as version').waitFor();
-      await page.getByRole('link', { name: 'Model' }).click();
+      await page.getByRole('link', { name: 'Model', exact: true }).click();
       await page.getByRole('button', { name: 'region', exact: true }).first().click();
       await page.getByRole('complementary', { name: 'region' }).getByText('A part of the country').waitFor();
-      await page.getByRole('link', { name: 'Edit' }).click();
+      await page.getByRole('link', { name: 'Edit', exact: true }).click();
       await page.getByRole('button', { name: 'Versions' }).click();
       await page.locator('.versions .item').nth(1).click();
       await page.getByText(/ROLLBACK ONTOLOGY "shop" TO VERSION/).waitFor();
@@ -520,7 +520,7 @@ describe('the console', () => {
       await page.getByRole('button', { name: 'Validate' }).click();
       await page.getByText('The script is valid.').waitFor();
       expect(await page.getByRole('button', { name: /^Apply/ }).count()).toBe(0);
-      await page.getByRole('link', { name: 'Model' }).click();
+      await page.getByRole('link', { name: 'Model', exact: true }).click();
       await page.getByRole('button', { name: 'region', exact: true }).first().waitFor();
       expect(await page.getByRole('button', { name: 'park', exact: true }).count()).toBe(0);
     });
@@ -566,11 +566,11 @@ describe('the console', () => {
       await page.getByLabel('User', { exact: true }).first().fill('new one');
       await page.getByRole('button', { name: 'See as this user' }).click();
       await page.getByText('Seen as new one').waitFor();
-      await page.getByRole('link', { name: 'Model' }).click();
+      await page.getByRole('link', { name: 'Model', exact: true }).click();
       await expect.poll(() => page.locator('.node > text').allTextContents()).toEqual(['region']);
       await page.getByRole('button', { name: 'Stop' }).click();
       await expect.poll(() => page.locator('.node').count()).toBe(5);
-      await page.getByRole('link', { name: 'Access' }).click();
+      await page.getByRole('link', { name: 'Access', exact: true }).click();
       const row = page.getByRole('row', { name: /new one QUERY/ });
       await row.getByRole('button', { name: 'Revoke' }).click();
       await row.getByText('REVOKE QUERY ON ontology.shop.concept.region FROM USER "new one"').waitFor();
@@ -666,7 +666,7 @@ describe('the console', () => {
 
   it('creates an ontology from tables: the choice, the guess, the plan and the rows', async () => {
     const page = await console.admin('model');
-    await page.getByRole('link', { name: 'Ontologies' }).click();
+    await page.getByRole('link', { name: 'Ontologies', exact: true }).click();
     await page.getByLabel('Name').fill('own "one"');
     await page.getByText('CREATE ONTOLOGY "own ""one"""').waitFor();
     await page.getByRole('button', { name: 'Create an ontology' }).click();
@@ -680,7 +680,7 @@ describe('the console', () => {
     await page.getByRole('button', { name: 'Plan', exact: true }).click();
     await page.getByRole('button', { name: /^Apply \d+ changes$/ }).click();
     await page.getByText('Applied as version').waitFor();
-    await page.getByRole('link', { name: 'Query' }).click();
+    await page.getByRole('link', { name: 'Query', exact: true }).click();
     await run(page, 'SELECT name FROM svc.region ORDER BY name');
     await page.locator('.grid .line').first().waitFor();
     expect(await cells(page)).toEqual([['North'], ['South']]);
@@ -706,7 +706,7 @@ describe('the console', () => {
     await row.getByText(/REVOKE TOKEN '[0-9a-f-]{36}'/).waitFor();
     await row.getByRole('button', { name: 'Revoke' }).click();
     await expect.poll(() => list.getByRole('row', { name: /Ann's script/ }).count()).toBe(0);
-    await page.getByRole('link', { name: 'Connect' }).click();
+    await page.getByRole('link', { name: 'Connect', exact: true }).click();
     expect(await page.getByRole('link', { name: 'Programs with access' }).getAttribute('href')).toBe('/svc/oauth/grants');
   });
 
@@ -754,7 +754,7 @@ describe('the console', () => {
   it('has no view for questions without a language model', async () => {
     const page = await signedIn('ask');
     await page.getByText('This service has no language model').waitFor();
-    expect(await page.getByRole('link', { name: 'Ask' }).count()).toBe(0);
+    expect(await page.getByRole('link', { name: 'Ask', exact: true }).count()).toBe(0);
   });
 
   it('loads nothing from elsewhere', async () => {
