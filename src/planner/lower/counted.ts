@@ -73,6 +73,8 @@ function keyColumn(state: PlanState, { concept }: PathNode, distinct: boolean): 
   // ids of several holders differ although their keys are equal, and a concept without the key does not list its property
   if (!first || def === undefined || ![...keys, concept.key].every((k) => k?.holder === first.holder)) return undefined;
   if (first.properties.length !== 1 || def.expression !== null) return undefined;
-  if (distinct && !EXACT.has(declaredType(state.graph, def))) return undefined;
+  const type = declaredType(state.graph, def);
+  // columns of several mappings may have different collations, by which PostgreSQL cannot compare texts; ids have the database's own
+  if (distinct && (!EXACT.has(type) || (type === 'text' && keys.length > 1))) return undefined;
   return { kind: 'property', def };
 }

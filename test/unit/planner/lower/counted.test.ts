@@ -47,15 +47,21 @@ describe('COUNT of entity_id', () => {
        CREATE CONCEPT lake (lake_id bigint, PRIMARY KEY (lake_id)) INHERITS (place);
        CREATE CONCEPT hill (hill_id bigint, PRIMARY KEY (hill_id)) INHERITS (place);
        CREATE CONCEPT weight (w decimal(10,2), PRIMARY KEY (w));
+       CREATE CONCEPT sign (s string, PRIMARY KEY (s));
        CREATE MAPPING m_lake INTO lake AS SELECT id AS lake_id, name FROM raw.lakes;
        CREATE MAPPING m_hill INTO hill AS SELECT id AS hill_id, name FROM raw.hills;
-       CREATE MAPPING m_weight INTO weight AS SELECT w FROM raw.weights;`,
+       CREATE MAPPING m_weight INTO weight AS SELECT w FROM raw.weights;
+       CREATE MAPPING m_sign INTO sign AS SELECT s FROM raw.signs;
+       CREATE MAPPING m_more INTO sign AS SELECT s COLLATE "C" AS s FROM raw.more_signs;`,
       'places',
       context.parser,
     );
     expect(buildsIds('SELECT COUNT(entity_id) FROM svc.place', { graph })).toBe(true);
     expect(buildsIds('SELECT COUNT(DISTINCT entity_id) FROM svc.weight', { graph })).toBe(true);
     expect(buildsIds('SELECT COUNT(entity_id) FROM svc.weight', { graph })).toBe(false);
+    // the columns of two mappings may have different collations
+    expect(buildsIds('SELECT COUNT(DISTINCT entity_id) FROM svc.sign', { graph })).toBe(true);
+    expect(buildsIds('SELECT COUNT(entity_id) FROM svc.sign', { graph })).toBe(false);
   });
 
   it('builds them for callers with policies', () => {
