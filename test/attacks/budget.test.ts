@@ -9,10 +9,11 @@ import { splitScript } from '../../src/language/split.ts';
 import type { ModelStatement, RollbackOntology } from '../../src/language/statements.ts';
 import { applyStatement, finish, Places } from '../../src/ontology/apply.ts';
 import { compile } from '../../src/ontology/compile.ts';
-import { EMPTY_MODEL, type Model } from '../../src/ontology/model.ts';
+import { type ConceptDef, EMPTY_MODEL, type Model, type PropertyDef } from '../../src/ontology/model.ts';
 import { checkModel, planSelect } from '../../src/planner/index.ts';
 import { systemTables } from '../../src/service/tell/system.ts';
 import { makesHidden } from '../../src/service/write/edit-rights.ts';
+import { requireUsable } from '../../src/service/write/writers.ts';
 import { HEAVY_SCRIPTS, HEAVY_STATEMENTS } from '../support/heavy.ts';
 import { oneIn, sizesOf } from '../support/sizes.ts';
 import { context } from '../unit/planner/company.ts';
@@ -21,6 +22,18 @@ const SIZES = sizesOf('attacks/budget');
 
 const parser = await loadNodeParser();
 const UNLIMITED = { nodes: Number.POSITIVE_INFINITY, steps: Number.POSITIVE_INFINITY, entries: Number.POSITIVE_INFINITY };
+
+const NO_LISTS: Omit<ConceptDef, 'name' | 'properties'> = {
+  parents: [],
+  multi: [],
+  measures: [],
+  primaryKey: [],
+  label: [],
+  relationships: [],
+  description: null,
+  tags: {},
+  logic: null,
+};
 
 interface Outcome {
   readonly code: string;
@@ -267,6 +280,32 @@ it('statements of editors who see a part of a model do not search all of its con
   const first = reads;
   for (let i = 0; i < 100; i++) hides('CREATE OR REPLACE PROPERTY unused string');
   expect(reads).toBe(first);
+});
+
+it('each statement of an editor of some concepts that replaces a property compiles no model, or pays for it', () => {
+  const names = ['a', ...Array.from({ length: 1000 }, (_, i) => `free${i}`)];
+  const properties: readonly PropertyDef[] = names.map((name) => ({ name, type: 'string', multi: false, description: null, tags: {}, expression: null }));
+  const listing = { ...NO_LISTS, name: 'c', properties: ['a'] };
+  let reads = 0;
+  const model: Model = {
+    ...EMPTY_MODEL,
+    concepts: [listing],
+    properties: new Proxy(properties, {
+      get: (list, key) => {
+        if (key !== 'length') reads++;
+        return Reflect.get(list, key);
+      },
+    }),
+  };
+  const editor = { isAdmin: false, grants: [] };
+  const replace = (name: string): Outcome =>
+    outcomeOf(() => {
+      const statement = parseStatement({ text: `CREATE OR REPLACE PROPERTY ${name} string`, offset: 0 }) as ModelStatement;
+      requireUsable(editor, statement, model, { concept: new Set(['c']), view: new Set() }, 'm');
+    });
+  expect(replace('free7')).toMatchObject({ code: 'planned' });
+  expect(reads).toBe(0);
+  expect(replace('a').steps).toBeGreaterThan(1000);
 });
 
 describe('a budget', () => {

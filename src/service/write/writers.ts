@@ -57,6 +57,8 @@ export function requireUsable(holder: Holder, statement: ModelStatement, model: 
       const { name } = statement;
       if (statement.kind === 'drop' && statement.object === 'mapping') for (const text of mappedBy(model, name.text)) require({ text, offset: name.offset });
       if (statement.kind === 'drop' ? statement.object !== 'property' : !statement.replace) return;
+      if (!isListed(model, statement.kind === 'create_measure', name.text)) return;
+      visited(STEPS_TO_COMPILE * (model.properties.length + model.measures.length));
       for (const c of compile(model, ontology).concepts) {
         const elements = statement.kind === 'create_measure' ? c.measures : [...c.properties, ...c.multi];
         visited(1 + elements.length);
@@ -72,6 +74,18 @@ export function requireUsable(holder: Holder, statement: ModelStatement, model: 
     default:
       return;
   }
+}
+
+/** What it costs to compile a model for one statement, for each property and measure. */
+const STEPS_TO_COMPILE = 3;
+
+/** Whether a concept lists a property or measure. Only concepts that list it and their descendants have it. */
+function isListed({ concepts }: Model, isMeasure: boolean, name: string): boolean {
+  return concepts.some((c) => {
+    const elements = isMeasure ? c.measures : [...c.properties, ...c.multi];
+    visited(1 + elements.length);
+    return elements.some((element) => sameName(element, name));
+  });
 }
 
 const sees = (holder: Holder, ontology: string, concept: string): boolean => can(holder, 'access', ['ontology', ontology, 'concept', concept]);
