@@ -12,6 +12,7 @@ import { jsonRows, type OutputOptions } from './lower/output.ts';
 import { settleBarriers } from './plan/barriers.ts';
 import { type BoundValue, boundText, type NamedRelation, type PlanContext } from './plan/context.ts';
 import { dropUnusedParameters } from './plan/parameters.ts';
+import { select } from './plan/tree.ts';
 import { PlanState } from './plan-state.ts';
 import { printSelect } from './print/index.ts';
 import { nameCalls } from './read/caller.ts';
@@ -47,6 +48,8 @@ export interface Plan {
   readonly nested: boolean;
   /** True if the SQL relies on a datasource that keeps the names of a derived table's columns. */
   readonly keepsNames: boolean;
+  /** The length of the part of `sql` that makes the JSON of a row. Plans that differ in this part only return the same values, under the keys of `shape`. */
+  readonly rowLength: number;
   /** Pairs of an offset in `sql` (UTF-16, ascending) and the offset in the caller's statement that it comes from. */
   readonly places: readonly (readonly [number, number])[];
   /** True if the result depends on the clock or differs from run to run. It must not be cached. */
@@ -120,9 +123,11 @@ function plan(context: PlanContext, source: Source, options: PlanOptions): Plan 
       if (place !== undefined) places.push([offset, place - source.offset]);
     },
   });
+  const row = printSelect(select({ targetList: query.targetList ?? [] }));
   return {
     datasource: state.datasource,
     sql,
+    rowLength: sql.startsWith(row) ? row.length : 0,
     places,
     params: state.params,
     declared: state.declared,

@@ -62,7 +62,8 @@ export async function resultPlace({ runtime, caller, results }: ServiceRequest, 
     ontology.version,
     datasource.name,
     datasource.connection,
-    rowsOf(plan),
+    // the form of the JSON of a row depends on what is known of the datasource; the keys are in the shape
+    plan.sql.slice(plan.rowLength),
     plan.params,
     // the SQL of rows that are folded has short keys; the names are only in the shape
     plan.nested,
@@ -82,9 +83,6 @@ export async function resultPlace({ runtime, caller, results }: ServiceRequest, 
     },
   };
 }
-
-/** The SQL without the JSON of the row, whose form depends on what is known of the datasource. The names are in the shape. */
-const rowsOf = ({ sql }: Plan): string => sql.slice(Math.max(0, sql.indexOf(' AS "row" FROM ')));
 
 async function find(kv: KeyValues, key: string, isYoung: (at: number) => boolean): Promise<KeptRows | undefined> {
   const near = memory.get(key);

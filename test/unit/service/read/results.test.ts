@@ -36,7 +36,13 @@ const setUp = (ttl = '300') => {
 };
 
 const COLUMN = { key: 'a', hops: [], member: 'a', kind: 'value', ofRoot: false, format: null, json: false } as const;
-const PLAN = { sql: 'SELECT 1', params: ['x', null], nested: false, shape: { nests: false, columns: [COLUMN] } } as unknown as Plan;
+const PLAN = {
+  sql: 'SELECT row FROM t',
+  rowLength: 'SELECT row'.length,
+  params: ['x', null],
+  nested: false,
+  shape: { nests: false, columns: [COLUMN] },
+} as unknown as Plan;
 const ROW = { id: 'o', version: 'v1', cacheGeneration: 1 } as OntologyRow;
 const OF: ResultOf = { ontology: ROW, datasource: { name: 'main', connection: 'digest' }, plan: PLAN, access: undefined };
 const ACCESS: Access = {
@@ -60,6 +66,13 @@ describe('a result', () => {
     }
   });
 
+  it('does not depend on the form of the JSON of a row', async () => {
+    const { request } = setUp();
+    (await resultPlace(request(), OF))?.keep({ bytes: bytesOf('[1]'), rows: 1 });
+    const other = { ...PLAN, sql: 'SELECT (SELECT row) FROM t', rowLength: 'SELECT (SELECT row)'.length };
+    expect(await (await resultPlace(request(), { ...OF, plan: other }))?.find()).toBeDefined();
+  });
+
   it.each<[string, Partial<ResultOf>, object?]>([
     ['the generation of all ontologies', {}, { generation: 2 }],
     ['the form', {}, { form: 'csv' }],
@@ -68,7 +81,7 @@ describe('a result', () => {
     ['the ontology', { ontology: { ...ROW, id: 'o2' } }],
     ['the datasource', { datasource: { name: 'other', connection: 'digest' } }],
     ['its connection', { datasource: { name: 'main', connection: 'another digest' } }],
-    ['the SQL', { plan: { ...PLAN, sql: 'SELECT 2' } }],
+    ['the SQL', { plan: { ...PLAN, sql: 'SELECT row FROM u' } }],
     ['a parameter', { plan: { ...PLAN, params: ['y', null] } }],
     ['NULL as a parameter', { plan: { ...PLAN, params: ['x', 'null'] } }],
     ['whether rows are folded', { plan: { ...PLAN, nested: true } }],
