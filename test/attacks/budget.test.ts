@@ -9,11 +9,12 @@ import { splitScript } from '../../src/language/split.ts';
 import type { ModelStatement, RollbackOntology } from '../../src/language/statements.ts';
 import { applyStatement, finish, Places } from '../../src/ontology/apply.ts';
 import { compile } from '../../src/ontology/compile.ts';
-import { type ConceptDef, EMPTY_MODEL, type Model, type PropertyDef } from '../../src/ontology/model.ts';
+import { EMPTY_MODEL, type Model, type PropertyDef } from '../../src/ontology/model.ts';
 import { checkModel, planSelect } from '../../src/planner/index.ts';
 import { systemTables } from '../../src/service/tell/system.ts';
 import { makesHidden } from '../../src/service/write/edit-rights.ts';
 import { requireUsable } from '../../src/service/write/writers.ts';
+import { conceptOf } from '../support/concepts.ts';
 import { HEAVY_SCRIPTS, HEAVY_STATEMENTS } from '../support/heavy.ts';
 import { oneIn, sizesOf } from '../support/sizes.ts';
 import { context } from '../unit/planner/company.ts';
@@ -22,18 +23,6 @@ const SIZES = sizesOf('attacks/budget');
 
 const parser = await loadNodeParser();
 const UNLIMITED = { nodes: Number.POSITIVE_INFINITY, steps: Number.POSITIVE_INFINITY, entries: Number.POSITIVE_INFINITY };
-
-const NO_LISTS: Omit<ConceptDef, 'name' | 'properties'> = {
-  parents: [],
-  multi: [],
-  measures: [],
-  primaryKey: [],
-  label: [],
-  relationships: [],
-  description: null,
-  tags: {},
-  logic: null,
-};
 
 interface Outcome {
   readonly code: string;
@@ -285,7 +274,7 @@ it('statements of editors who see a part of a model do not search all of its con
 it('each statement of an editor of some concepts that replaces a property compiles no model, or pays for it', () => {
   const names = ['a', ...Array.from({ length: 1000 }, (_, i) => `free${i}`)];
   const properties: readonly PropertyDef[] = names.map((name) => ({ name, type: 'string', multi: false, description: null, tags: {}, expression: null }));
-  const listing = { ...NO_LISTS, name: 'c', properties: ['a'] };
+  const listing = conceptOf('c', ['a']);
   let reads = 0;
   const model: Model = {
     ...EMPTY_MODEL,

@@ -6,6 +6,7 @@ import type { Concept, Graph } from '../../src/ontology/graph.ts';
 import type { Model } from '../../src/ontology/model.ts';
 import { checkMaskExpression, checkRowCondition } from '../../src/planner/enforcement/policy-check.ts';
 import { checkModel, type Plan, planSelect } from '../../src/planner/index.ts';
+import { conceptOf } from '../support/concepts.ts';
 import { context, contextOf, forbiddenFunctions, modelOf, parser, passing, quoted, refusal } from '../support/every-function.ts';
 import { patience } from '../support/generated.ts';
 import { oneIn, sizesOf } from '../support/sizes.ts';
@@ -145,19 +146,9 @@ describe('in a model', () => {
 
     it('in the condition of a logic concept', { timeout: patience(60_000) }, () => {
       const made = checked('logic', (names) => ({
-        concepts: names.map((f, i) => ({
-          name: `zq_${i}`,
-          parents: ['zq_one'],
-          properties: [],
-          multi: [],
-          measures: [],
-          primaryKey: [],
-          label: [],
-          relationships: [],
-          description: null,
-          tags: {},
-          logic: { schema: 'svc' as const, concept: 'zq_one', condition: `${write(f, 'zq_name')} IS NULL` },
-        })),
+        concepts: names.map((f, i) =>
+          conceptOf(`zq_${i}`, [], { parents: ['zq_one'], logic: { schema: 'svc' as const, concept: 'zq_one', condition: `${write(f, 'zq_name')} IS NULL` } }),
+        ),
       }));
       expect(made).toEqual([]);
     });

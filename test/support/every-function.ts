@@ -7,6 +7,7 @@ import { EMPTY_MODEL, type Model } from '../../src/ontology/model.ts';
 import { ALLOWED_FUNCTIONS } from '../../src/planner/guard/index.ts';
 import { type PlanContext, planSelect } from '../../src/planner/index.ts';
 import { databases } from './analysis/database.ts';
+import { conceptOf } from './concepts.ts';
 
 export const parser = await loadNodeParser();
 
@@ -40,19 +41,7 @@ export async function forbiddenFunctions(): Promise<Forbidden> {
 /** Two concepts; no property has the name of a function. `more`: further statements of the model. */
 export function modelOf(more: Partial<Model> = {}): Model {
   const property = (name: string, type: string) => ({ name, type, multi: false, description: null, tags: {}, expression: null });
-  const concept = (name: string, properties: readonly string[]) => ({
-    name,
-    parents: [],
-    properties,
-    multi: [],
-    measures: [],
-    primaryKey: ['zq_id'],
-    label: ['zq_name'],
-    relationships: [],
-    description: null,
-    tags: {},
-    logic: null,
-  });
+  const concept = (name: string, properties: readonly string[]) => conceptOf(name, properties, { primaryKey: ['zq_id'], label: ['zq_name'] });
   const mapping = (name: string, sql: string) => ({
     name,
     kind: 'concept' as const,
