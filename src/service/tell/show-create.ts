@@ -23,7 +23,7 @@ import { seenBy } from '../caller/sight.ts';
 import { type Printed, Texts } from '../caller/texts.ts';
 import type { Runtime } from '../runtime.ts';
 import type { OpenOntology, Session } from '../session.ts';
-import { printExamples, sameQuestionAs, unknownExample, visibleExamples } from './examples.ts';
+import { exampleOf, printExamples, unknownExample, visibleExamples } from './examples.ts';
 import type { LateRows } from './system-context.ts';
 
 /** This number of characters of a script costs as much as a node. */
@@ -226,8 +226,7 @@ async function ontology(session: Session, name: Name): Promise<LateRows> {
 /** Prints an example that the caller sees. @throws SvcError 400 `unknown_example` */
 function example({ request, caller }: Session, name: Name, { row }: OpenOntology, graph: Graph): LateRows {
   return async () => {
-    const same = sameQuestionAs(name.text);
-    const found = (await visibleExamples(request, caller, row, graph, null)).find((e) => same(e.question));
+    const found = (await visibleExamples(request, caller, row, graph, null)).find(exampleOf(name.text));
     if (found === undefined) throw unknownExample(name);
     return one(printExample(found))();
   };
