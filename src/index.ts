@@ -23,6 +23,7 @@ import { McpObject, mcpPrincipals } from './mcp/object.ts';
 import { oauthStores } from './oauth/store-object.ts';
 import type { OAuth } from './oauth/types.ts';
 import type { Runtime } from './service.ts';
+import { spansOf } from './timing.ts';
 
 /** The WebAssembly module is instantiated by the first statement. */
 const parser = createParser(grammar, glue);
@@ -79,13 +80,7 @@ const runtime = ({ config, llm, owner }: Prepared, env: Env, context: Context): 
 });
 
 /** Spans of the parts of a request, if the runtime has them (docs/operating.md#traces). */
-function spans({ tracing }: Context): Runtime['span'] {
-  if (tracing?.startSpan === undefined) return undefined;
-  return (name) => {
-    const span = tracing.startSpan(name);
-    return () => span.end();
-  };
-}
+const spans = ({ tracing }: Context): Runtime['span'] => (tracing?.startSpan === undefined ? undefined : spansOf((name) => tracing.startSpan(name)));
 
 /** Analytics Engine, if the binding exists (docs/operating.md#the-worker). */
 function measurements({ METRICS }: Env & { readonly METRICS?: AnalyticsEngineDataset }): Runtime['measured'] {

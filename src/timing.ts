@@ -15,6 +15,23 @@ const ORDER = ['auth', 'database', 'wait'] as const;
 /** Begins a span of a trace and returns the function that ends it. */
 export type BeginSpan = (name: string) => () => void;
 
+/** A span of the runtime's traces. `isTraced`: false if the trace of the request is not recorded. */
+interface TraceSpan {
+  readonly isTraced?: boolean;
+  end(): void;
+}
+
+/** Begins spans of a request's trace. If the trace is not recorded, as for 99 of 100 requests, only the first span is made. @param startSpan begins a span of the runtime */
+export function spansOf(startSpan: (name: string) => TraceSpan): BeginSpan {
+  let isTraced = true;
+  return (name) => {
+    if (!isTraced) return () => undefined;
+    const span = startSpan(name);
+    isTraced = span.isTraced !== false;
+    return () => span.end();
+  };
+}
+
 /** The time of one request by part. On Cloudflare clocks do not advance during CPU work, so `plan` is then close to 0. */
 export class Timing {
   readonly begun: number;

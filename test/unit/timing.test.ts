@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PARTS, Timing } from '../../src/timing.ts';
+import { PARTS, spansOf, Timing } from '../../src/timing.ts';
 
 function clocked(): { timing: Timing; pass: (ms: number) => void; spans: string[] } {
   let at = 1000;
@@ -59,4 +59,23 @@ describe('the parts of a request', () => {
     await timing.during('wait', async () => pass(7));
     expect(Object.fromEntries(timing.parts())).toEqual({ plan: 5, database: 3, stream: 7 });
   });
+});
+
+describe('spans', () => {
+  const begun = (isTraced: boolean | undefined): string[] => {
+    const names: string[] = [];
+    const begin = spansOf((name) => {
+      names.push(name);
+      return { ...(isTraced === undefined ? {} : { isTraced }), end: () => void names.push(`-${name}`) };
+    });
+    for (const name of ['plan', 'auth', 'database']) begin(name)();
+    return names;
+  };
+
+  it('are made of every part if the trace is recorded', () => {
+    const all = ['plan', '-plan', 'auth', '-auth', 'database', '-database'];
+    expect([begun(true), begun(undefined)]).toEqual([all, all]);
+  });
+
+  it('end with the first one if it is not', () => expect(begun(false)).toEqual(['plan', '-plan']));
 });
