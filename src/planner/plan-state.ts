@@ -168,7 +168,7 @@ export class PlanState {
   get declared(): Declared {
     return {
       tables: this.texts.tables,
-      functions: new Set([...(this.context.allowedFunctions ?? [])].filter((f) => f !== '')),
+      functions: this.context.allowedFunctions ?? new Set(),
       params: this.params.length,
     };
   }

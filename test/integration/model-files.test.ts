@@ -45,7 +45,13 @@ CREATE VIEW names AS SELECT name FROM svc.item;`;
 
 beforeAll(async () => {
   service = await startService({
-    tables: ['CREATE SCHEMA shop', 'CREATE TABLE shop.t_item (id bigint PRIMARY KEY, name text)', "INSERT INTO shop.t_item VALUES (1, 'a'), (2, 'b')"],
+    tables: [
+      'CREATE SCHEMA shop',
+      'CREATE TABLE shop.t_item (id bigint PRIMARY KEY, name text)',
+      "INSERT INTO shop.t_item VALUES (1, 'a'), (2, 'b')",
+      'CREATE FUNCTION shop.once(n bigint) RETURNS bigint IMMUTABLE LANGUAGE sql RETURN n',
+      'CREATE FUNCTION shop.twice(n bigint) RETURNS bigint IMMUTABLE LANGUAGE sql RETURN 2 * n',
+    ],
   });
 });
 afterAll(() => service?.close());
@@ -76,6 +82,16 @@ describe('an apply', () => {
       'change concept c',
       'change view v',
     ]);
+  });
+
+  it('compares allowed_functions as sets of names, which are stored in lower case', async () => {
+    const files = (functions: string) => ({
+      'a.kg': `CREATE CONCEPT c (k bigint, PRIMARY KEY (k)); ALTER ONTOLOGY functions SET allowed_functions = '${functions}'`,
+    });
+    await done('apply', 'functions', files('Shop.Twice, shop.once'));
+    expect((await done('plan', 'functions', files('Shop.Twice, shop.once'))).changes).toEqual([]);
+    expect((await done('plan', 'functions', files('shop.once,shop.twice,SHOP.ONCE'))).changes).toEqual([]);
+    expect(short((await done('plan', 'functions', files('shop.once'))).changes)).toEqual(['change setting allowed_functions']);
   });
 
   it('makes a view with USING that reads concepts, and one that reads tables', async () => {

@@ -9,6 +9,7 @@ import { printPolicy } from '../../language/print-policy.ts';
 import { printExample } from '../../language/print-service.ts';
 import type { CreateExample, CreatePolicy, ServiceStatement, Statement } from '../../language/statements.ts';
 import { fold } from '../../ontology/names.ts';
+import { functionsIn } from '../../planner/read/own-functions.ts';
 import { printedPolicy, requirePolicyRight } from '../caller/policies.ts';
 import type { ServiceRequest } from '../runtime.ts';
 import { type Files, keyOf, kindOf, nameOf } from './file-statements.ts';
@@ -77,13 +78,7 @@ export async function catalogChanges(
 /** ALTER ONTOLOGY ... SET allowed_functions, if it changes something. */
 function functionChanges(row: OntologyRow | undefined, files: Files): Pick<CatalogChanges, 'changes' | 'statements'> {
   const statement = files.statements.find((s) => s.kind === 'alter_ontology' && s.key.text === 'allowed_functions');
-  const listOf = (text: string): string =>
-    text
-      .split(',')
-      .map((name) => name.trim())
-      .filter(Boolean)
-      .sort()
-      .join(',');
+  const listOf = (setting: string): string => [...functionsIn(setting)].sort().join(',');
   if (statement?.kind !== 'alter_ontology' || listOf(statement.value) === listOf(row?.allowedFunctions ?? '')) return { changes: [], statements: [] };
   const change: Change = { action: 'change', kind: 'setting', name: 'allowed_functions', before: row?.allowedFunctions ?? '', after: statement.value };
   return { changes: [change], statements: row === undefined ? [statement] : [{ ...statement, name: { ...statement.name, text: row.name } }] };
