@@ -1,8 +1,10 @@
 /** Finds the columns that paths join by, and checks that the tables have indexes on them. */
+import type { Node, RangeVar } from '@pgsql/types';
 import type { SqlParser } from '../language/parser.ts';
 import type { Concept, Graph } from '../ontology/graph.ts';
 import type { MappingDef } from '../ontology/model.ts';
 import { sameName } from '../ontology/names.ts';
+import { namesOf } from '../planner/plan/tree.ts';
 import { identifier } from '../planner/print/lexical.ts';
 import { guarded } from './validate-data-checks.ts';
 import type { DataReader, Finding } from './validate-data-reader.ts';
@@ -82,41 +84,34 @@ interface Physical {
   readonly column: string;
 }
 
-interface Ranged {
-  readonly schemaname?: string;
-  readonly relname?: string;
-  readonly alias?: { readonly aliasname?: string };
-}
-
 /** The table column of each output column of a SELECT that is a plain column reference. Other output columns are omitted. */
 export function physicalColumns(sql: string, parser: SqlParser): ReadonlyMap<string, Physical> {
   const columns = new Map<string, Physical>();
-  let statement: unknown;
+  let statement: Node | undefined;
   try {
-    statement = parser.parse(sql).stmts?.[0]?.stmt;
+    statement = parser.parse(sql).stmts[0]?.stmt;
   } catch {
     return columns; // written with back-quotes or the like: its columns are not looked at
   }
-  // biome-ignore lint/suspicious/noExplicitAny: the grammar's tree, of which little is looked at
-  const select = (statement as any)?.SelectStmt;
+  const select = statement && 'SelectStmt' in statement ? statement.SelectStmt : undefined;
   if (!select || (select.op && select.op !== 'SETOP_NONE') || select.withClause || select.groupClause) return columns;
-  const ranges: Ranged[] = [];
-  // biome-ignore lint/suspicious/noExplicitAny: as above
-  const visit = (item: any): boolean => {
-    if (item?.RangeVar) ranges.push(item.RangeVar);
-    else if (item?.JoinExpr) return visit(item.JoinExpr.larg) && visit(item.JoinExpr.rarg);
-    else return false;
+  const ranges: RangeVar[] = [];
+  const visit = (item: Node | undefined): boolean => {
+    if (item && 'JoinExpr' in item) return visit(item.JoinExpr.larg) && visit(item.JoinExpr.rarg);
+    if (!item || !('RangeVar' in item)) return false;
+    ranges.push(item.RangeVar);
     return true;
   };
-  const plain = (select.fromClause ?? []).map(visit).every(Boolean);
+  const isPlain = (select.fromClause ?? []).map(visit).every(Boolean);
   for (const target of select.targetList ?? []) {
-    const fields: readonly string[] | undefined = target.ResTarget?.val?.ColumnRef?.fields?.map((f: { String?: { sval?: string } }) => f.String?.sval ?? '');
-    const column = fields?.at(-1);
-    if (!fields || !column) continue;
+    const { name, val } = 'ResTarget' in target ? target.ResTarget : {};
+    const fields = val && 'ColumnRef' in val ? namesOf(val.ColumnRef.fields) : [];
+    const column = fields.at(-1);
+    if (!column) continue;
     const qualifier = fields.at(-2);
     const range =
-      qualifier === undefined ? (plain && ranges.length === 1 ? ranges[0] : undefined) : ranges.find((r) => (r.alias?.aliasname ?? r.relname) === qualifier);
-    if (range?.relname) columns.set(target.ResTarget.name ?? column, { schema: range.schemaname ?? 'public', table: range.relname, column });
+      qualifier === undefined ? (isPlain && ranges.length === 1 ? ranges[0] : undefined) : ranges.find((r) => (r.alias?.aliasname ?? r.relname) === qualifier);
+    if (range?.relname) columns.set(name ?? column, { schema: range.schemaname ?? 'public', table: range.relname, column });
   }
   return columns;
 }

@@ -270,6 +270,11 @@ describe('the pure folders', () => {
   });
 });
 
+describe('the types of src', () => {
+  // the linter refuses `any` on every line without such a comment
+  it('contain no `any`', () => expect(SOURCES.filter((f) => read(f).includes('noExplicitAny'))).toEqual([]));
+});
+
 describe('the environment', () => {
   it('is read in index.ts, by config.ts, and by the command line', () => {
     const reading = SOURCES.filter((f) => /\b(process\.env|readConfig\()/.test(codeOnly(read(f)))).filter((f) => !f.startsWith('src/cli/'));
