@@ -12,9 +12,8 @@ import { jsonRows, type OutputOptions } from './lower/output.ts';
 import { settleBarriers } from './plan/barriers.ts';
 import { type BoundValue, boundText, type NamedRelation, type PlanContext } from './plan/context.ts';
 import { dropUnusedParameters } from './plan/parameters.ts';
-import { select } from './plan/tree.ts';
 import { PlanState } from './plan-state.ts';
-import { printSelect } from './print/index.ts';
+import { printStatement } from './print/index.ts';
 import { nameCalls } from './read/caller.ts';
 import type { Declared } from './verify/index.ts';
 
@@ -115,7 +114,7 @@ function plan(context: PlanContext, source: Source, options: PlanOptions): Plan 
   if (state.references.hasMeasures) refuseOuterMeasures(query, state.references);
   requireInterruptible(query, state.params, state.longestRows, parsed.offsetOf);
   const places: [number, number][] = [];
-  const sql = printSelect(query, {
+  const { text: sql, listLength } = printStatement(query, {
     longest: MAX_CHARACTERS,
     mostSets: MAX_SETS,
     mark: (offset, location) => {
@@ -123,11 +122,10 @@ function plan(context: PlanContext, source: Source, options: PlanOptions): Plan 
       if (place !== undefined) places.push([offset, place - source.offset]);
     },
   });
-  const row = printSelect(select({ targetList: query.targetList ?? [] }));
   return {
     datasource: state.datasource,
     sql,
-    rowLength: sql.startsWith(row) ? row.length : 0,
+    rowLength: listLength,
     places,
     params: state.params,
     declared: state.declared,

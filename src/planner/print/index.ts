@@ -27,10 +27,16 @@ export interface PrintOptions {
  * @throws SvcError 400 `unsupported_syntax` for syntax that a query must not contain (locking clauses, INTO, ONLY, XML, ..) and for nodes and fields that this
  * printer does not know, 400 `too_complex` for a tree that is nested more than 600 levels deep
  */
-export function printSelect(node: SelectStmt, options: PrintOptions = {}): string {
+export const printSelect = (node: SelectStmt, options: PrintOptions = {}): string => printStatement(node, options).text;
+
+/**
+ * The same, with the length of the text up to the end of the select list; 0 if the text does not begin with SELECT.
+ * @throws SvcError as `printSelect`
+ */
+export function printStatement(node: SelectStmt, options: PrintOptions): { readonly text: string; readonly listLength: number } {
   const sink = new Sink(options.mark, options.longest, options.mostSets);
   select(sink, node);
-  return sink.text;
+  return sink;
 }
 
 /**

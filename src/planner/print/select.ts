@@ -95,6 +95,7 @@ function simpleSelect(sink: Sink, n: pg.SelectStmt): void {
     sink.list(n.valuesLists, valuesRow);
     return;
   }
+  const isFirst = sink.text === '';
   sink.text += 'SELECT';
   if (n.distinctClause !== undefined) {
     sink.countSet();
@@ -110,6 +111,7 @@ function simpleSelect(sink: Sink, n: pg.SelectStmt): void {
     sink.text += ' ';
     sink.list(n.targetList, target);
   }
+  if (isFirst) sink.listLength = sink.text.length;
   if (n.fromClause !== undefined) {
     sink.text += ' FROM ';
     sink.list(n.fromClause, fromItem);

@@ -13,6 +13,8 @@ export type Mark = (outputOffset: number, location: number) => void;
 /** The text so far. V8 concatenates strings lazily, so appending is cheap and the length for the marks is known. */
 export class Sink {
   text = '';
+  /** The length of the text up to the end of the select list, if the query begins with it; else 0. */
+  listLength = 0;
   private depth = 0;
   private readonly mark: Mark | undefined;
   private readonly longest: number;
