@@ -1,12 +1,13 @@
 /** The columns of a concept in FROM that paths and measures name. */
 import { badRequest, didYouMean, nearest } from '../../errors.ts';
 import type { Concept } from '../../ontology/graph.ts';
-import type { ColumnDef, PropertyDef } from '../../ontology/model.ts';
+import type { ColumnDef } from '../../ontology/model.ts';
 import { columnsOfLinks } from '../../ontology/parts.ts';
 import { columnNames, ENTITY, multiOf, propertyOf, wantedKey } from '../plan/concept-columns.ts';
 import type { Hop } from '../plan/hop.ts';
 import { linkAlias, type PathNode } from '../plan/path-node.ts';
 import type { Wanted } from '../plan/wanted.ts';
+import { propertiesOfLink } from '../secure/link-columns.ts';
 import { propertyFor } from '../secure/shown.ts';
 import { isPath, parsePath } from './path.ts';
 import type { ConceptRelation } from './relation.ts';
@@ -80,9 +81,8 @@ function linkColumn(relation: ConceptRelation, node: PathNode, name: string, lab
     });
   }
   const lower = given.toLowerCase();
-  const def = relation.state.graph.property(lower);
-  const ends = node.step?.kind === 'hop' && def ? [node.step.hop.relationship.from, node.step.hop.relationship.target] : [];
-  for (const end of ends) requireUnmasked(relation.state, end, def as PropertyDef);
+  const linked = node.step?.kind === 'hop' ? propertiesOfLink(relation.state.graph, node.step.hop.relationship, lower) : [];
+  for (const { concept, def } of linked) requireUnmasked(relation.state, concept, def);
   const internal = node.linkColumns.get(lower) ?? `x${node.linkColumns.size}`;
   node.linkColumns.set(lower, internal);
   return relation.reference(node, internal, `${label}_${given}`, linkAlias(node));

@@ -208,7 +208,7 @@ export class Joins {
       const note = (mapping: MappingDef, ends: readonly Concept[], rows: readonly MappingDef[]): void => {
         const column = mapping.columns.find((c) => fold(c.name) === fold(def.name))?.name;
         if (column === undefined) return;
-        const rule = policies.maskOnLink(ends, def.name);
+        const rule = policies.maskInAny(ends, def.name);
         const sql = planned(this.#context, this.#graph, access, (state) => {
           const value = cast(state.texts.mapping(mapping).column(column), parseType(def.type).sql);
           return select({ targetList: [target(maskStandalone(state, value, def.name, rule))] });

@@ -88,7 +88,8 @@ function ownColumn(state: PlanState, relationship: Relationship, link: Link, low
   const given = link.mapping.columns.find((c) => c.name.toLowerCase() === lower);
   const bare = given ? state.texts.mapping(link.mapping).column(given.name) : nullValue();
   const value = isPlainType(given?.type) ? bare : cast(bare, 'text');
-  return maskStandalone(state, value, lower, state.policies?.maskOnLink([relationship.from, relationship.target], lower));
+  const rule = state.policies?.maskOnLink(state, relationship, lower);
+  return maskStandalone(state, value, rule?.property ?? lower, rule);
 }
 
 /** The column of the link that has the value of a property at one end. */

@@ -4,13 +4,14 @@
  * conditions of policies see all rows and unmasked values.
  */
 import { forbidden } from '../../errors.ts';
-import type { Concept, Graph } from '../../ontology/graph.ts';
+import type { Concept, Graph, Relationship } from '../../ontology/graph.ts';
 import type { MappingDef, PropertyDef } from '../../ontology/model.ts';
 import { ENTITY_COLUMNS, fold } from '../../ontology/names.ts';
 import { followPath, isPath } from '../../ontology/paths.ts';
 import { fieldsOf, walk } from '../plan/tree.ts';
 import type { PlanState } from '../plan-state.ts';
 import type { Access, MaskRule, RowRule } from './access.ts';
+import { propertiesOfLink } from './link-columns.ts';
 
 /** A row rule that applies to the rows of a mapping. */
 export interface AppliedRule {
@@ -100,13 +101,24 @@ export class Policies {
     return masks.find((m) => m.concept === null || [...mappings].some((mapping) => this.#covered(m.concept as string).has(mapping)));
   }
 
-  /** The mask on a link's column with the name of a property: that of one of the concepts at its two ends. */
-  maskOnLink(ends: readonly Concept[], column: string): MaskRule | undefined {
-    for (const end of ends) {
-      const mask = this.maskIn(end, column);
-      if (mask) return mask;
-    }
-    return undefined;
+  /** The strictest mask on a property in some row that can be read through one of several concepts. */
+  maskInAny(concepts: readonly Concept[], property: string): MaskRule | undefined {
+    return concepts.flatMap((c) => this.maskIn(c, property) ?? []).sort(bySeverity)[0];
+  }
+
+  /**
+   * The mask on a column of a link, and the property whose mask it is: of those with the column's name at the two ends, and those to which it refers, the strictest. NULL
+   * if it refers to a property that is calculated from a masked one.
+   */
+  maskOnLink(state: PlanState, relationship: Relationship, column: string, seen?: Set<string>): MaskRule | undefined {
+    if (this.#masks.size === 0) return undefined;
+    const rules = propertiesOfLink(this.#graph, relationship, column).flatMap(({ concept, def, isKey }): readonly MaskRule[] => {
+      const own = this.maskIn(concept, def.name);
+      if (own) return [own];
+      const below = isKey ? this.maskedBelow(state, concept, def, seen) : undefined;
+      return below === undefined ? [] : [{ policy: below, property: def.name, concept: null, mask: { kind: 'null' } }];
+    });
+    return rules.sort(bySeverity)[0];
   }
 
   /** The mappings with rows that may be instances of a concept. */
@@ -151,7 +163,7 @@ export class Policies {
       return undefined;
     };
     if (!path || !last) return below(concept, [this.#graph.property(name)]);
-    if (path.link !== undefined) return this.maskOnLink([last.relationship.from, last.relationship.target], path.link)?.property;
+    if (path.link !== undefined) return this.maskOnLink(state, last.relationship, path.link, seen)?.property;
     const column = fold(path.property ?? '');
     if (!ENTITY_COLUMNS.includes(column)) return below(last.rows, [this.#graph.property(column)]);
     return below(last.rows, [...(last.rows.key?.properties ?? []), ...(column === 'entity_label' ? last.rows.label : [])]);

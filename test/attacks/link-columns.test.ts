@@ -1,0 +1,104 @@
+/** Columns of links that have the values of masked properties: those that refer to a masked key, and those with the name of one. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startService, type TestService } from '../support/service.ts';
+
+let s: TestService;
+let rex: string;
+beforeAll(async () => {
+  s = await startService({
+    tables: [
+      'CREATE SCHEMA club',
+      'CREATE TABLE club.t_member (nr bigint PRIMARY KEY, code text, name text, rank text)',
+      "INSERT INTO club.t_member VALUES (4711, 'K-4711', 'Ann', 'gold'), (4712, 'K-4712', 'Bob', 'tin')",
+      'CREATE TABLE club.t_team (tag text PRIMARY KEY, title text, rank text)',
+      "INSERT INTO club.t_team VALUES ('red-99', 'Red', 'first')",
+      'CREATE TABLE club.t_plays (who bigint, team text, rank text, since int)',
+      "INSERT INTO club.t_plays VALUES (4711, 'red-99', 'captain', 1999), (4712, 'red-99', 'keeper', 2001)",
+    ],
+  });
+  rex = await s.user('rex');
+  await s.rows(`CREATE ONTOLOGY club;
+CREATE PROPERTY team_tag string AS SELECT MAX("plays[team]_team");
+CREATE CONCEPT member (nr bigint, code string, name string, rank string, team_tag string, PRIMARY KEY (nr), CONSTRAINT plays MULTIREFERENCE team INVERSEOF has_player);
+CREATE CONCEPT team (tag string, title string, rank string, PRIMARY KEY (tag));
+CREATE CONCEPT player INHERITS (member) FROM dsvc.member WHERE "plays[team]_who" > 4711;
+CREATE MAPPING m INTO (member) AS SELECT nr, code, name, rank FROM club.t_member;
+CREATE MAPPING t INTO (team) AS SELECT tag, title, rank FROM club.t_team;
+CREATE MAPPING p (CONSTRAINT plays FOREIGN KEY (team) REFERENCES team (tag), CONSTRAINT has_player FOREIGN KEY (who) REFERENCES member (nr)) AS SELECT who, team, rank, since FROM club.t_plays;
+GRANT QUERY ON ALL ontology.club TO USER rex`);
+});
+afterAll(() => s?.close());
+
+const LINKS = 'SELECT name, "plays[team]_who" AS who, "plays[team]_team" AS team FROM dsvc.member ORDER BY name';
+
+/** Runs a test under masks. */
+async function under(masks: readonly string[], test: () => Promise<void>): Promise<void> {
+  for (const [i, mask] of masks.entries()) await s.rows(`CREATE POLICY m${i} ON PROPERTY ${mask}`, 'club');
+  try {
+    await test();
+  } finally {
+    for (const i of masks.keys()) await s.rows(`DROP POLICY m${i}`, 'club');
+  }
+}
+
+describe('A column of a link that refers to a masked key', () => {
+  it.each([
+    ['nr MASK NULL', [null, null], ['red-99', 'red-99']],
+    ['nr MASK WITH (7)', [7, 7], ['red-99', 'red-99']],
+    ['tag MASK FULL', [4711, 4712], ['****', '****']],
+    ["tag MASK PARTIAL(1, 'x', 0)", [4711, 4712], ['rxxxxx', 'rxxxxx']],
+    ['tag MASK WITH (title)', [4711, 4712], [null, null]],
+  ])('has the masked value: %s', async (mask, who, team) => {
+    await under([mask], async () => {
+      const rows = await s.rows(LINKS, 'club', rex);
+      expect(rows.map((r) => r.who)).toEqual(who);
+      expect(rows.map((r) => r.team)).toEqual(team);
+      const back = await s.rows(
+        'SELECT "has_player[member]_who" AS who, "has_player[member]_team" AS team FROM dsvc.team ORDER BY "has_player[member].name"',
+        'club',
+        rex,
+      );
+      expect(back.map((r) => [r.who, r.team])).toEqual(rows.map((r) => [r.who, r.team]));
+    });
+  });
+
+  it('has the hash of the key', async () => {
+    await under(['tag MASK HASH'], async () => {
+      const [{ tag }] = await s.rows('SELECT tag FROM svc.team', 'club', rex);
+      expect(tag).toMatch(/^[0-9a-f]{64}$/);
+      expect((await s.rows(LINKS, 'club', rex)).map((r) => r.team)).toEqual([tag, tag]);
+      // also in a calculated property
+      expect((await s.rows('SELECT team_tag FROM svc.member', 'club', rex)).map((r) => r.team_tag)).toEqual([tag, tag]);
+    });
+  });
+
+  it('does not select rows by the true value', async () => {
+    await under(['nr MASK NULL', 'tag MASK NULL'], async () => {
+      for (const condition of ['"plays[team]_who" = 4711', '"plays[team]_who" > 0', '"plays[team]_team" = \'red-99\'', '"plays[team]_team" LIKE \'red%\''])
+        expect(await s.rows(`SELECT name FROM dsvc.member WHERE ${condition}`, 'club', rex)).toEqual([]);
+      expect(await s.fault('SELECT name FROM svc.player', 'club', rex)).toBe('403 masked');
+    });
+  });
+
+  it('is read by conditions of policies', async () => {
+    await s.rows('CREATE POLICY few ON CONCEPT member TO USER rex USING ("plays[team]_who" = 4712)', 'club');
+    await under(['nr MASK NULL'], async () => {
+      expect(await s.rows(LINKS, 'club', rex)).toEqual([{ name: 'Bob', who: null, team: 'red-99' }]);
+    });
+    await s.rows('DROP POLICY few', 'club');
+  });
+});
+
+it('A column with the name of a property of both ends has the stricter one of their masks', async () => {
+  for (const [near, far] of [
+    ["rank OF CONCEPT member MASK PARTIAL(3, 'x', 0)", 'rank OF CONCEPT team MASK NULL'],
+    ['rank OF CONCEPT member MASK NULL', "rank OF CONCEPT team MASK PARTIAL(3, 'x', 0)"],
+  ] as const)
+    await under([near, far], async () => {
+      for (const [path, from] of [
+        ['plays[team]', 'member'],
+        ['has_player[member]', 'team'],
+      ])
+        expect((await s.rows(`SELECT "${path}_rank" AS r FROM dsvc.${from}`, 'club', rex)).map((r) => r.r)).toEqual([null, null]);
+    });
+});
