@@ -49,6 +49,8 @@ const OPTIONS: Readonly<Record<string, Kind>> = {
   metadata_context_max_tokens: number(0, 1_000_000),
   llm_type: text,
   llm_model: text,
+  use_deterministic_scoring: boolean,
+  use_llm_judge_scoring: boolean,
 };
 
 /** Options of other programs that are refused, with the reason. */

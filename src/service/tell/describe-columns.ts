@@ -31,7 +31,7 @@ const ENTITY = ['entity_id', 'entity_type', 'entity_label'];
 /**
  * Returns the columns of a concept in a schema: those of SELECT *; in `dsvc` also its measures, multi-value properties,
  * `_type_of_<concept>`, and the columns of all paths of at most `hops` hops, nearest first.
- * @param walks whether a transitive relationship is also listed as a walk, `rel[c*n]`, with the level of each row
+ * @param walks whether a transitive relationship is listed as a walk, `rel[c*n]`, with the level of each row, instead of as a hop: clients read one of the two
  * @throws SvcError 400 `too_many_columns`
  */
 export function conceptColumns(concept: Concept, schema: ConceptSchema, hops: number, walks = false): readonly ColumnLine[] {
@@ -45,12 +45,14 @@ export function conceptColumns(concept: Concept, schema: ConceptSchema, hops: nu
     const next: { concept: Concept; path: string }[] = [];
     for (const from of level) {
       for (const [label, relationship] of hopsOf(from.concept)) {
-        const path = `${from.path}${label}`;
         const { target } = relationship;
+        const steps = walks ? transitivityOf(from.concept.graph, relationship.transitive) : null;
+        const path = `${from.path}${steps === null ? label : `${relationship.name}[${target.name}*${steps}]`}`;
         describe.star(target, true, `${path}.`);
         describe.multiAndMeasures(target, `${path}.`);
-        describe.links(relationship, path);
-        if (walks) describe.walks(from.concept, relationship, from.path);
+        // a walk has no link columns
+        if (steps === null) describe.links(relationship, path);
+        else describe.add(`${path}_transitivity_level`, 'integer', null);
         next.push({ concept: target, path: `${path}.` });
       }
     }
@@ -113,15 +115,6 @@ class Described {
   multiAndMeasures(concept: Concept, path: string): void {
     for (const { def } of concept.multi) this.add(path + def.name, def.type, def.description);
     for (const { def } of concept.measures) this.add(`measure.${path}${def.name}`, def.type, def.description);
-  }
-
-  /** The columns of a walk along a transitive relationship of at most its declared number of steps. */
-  walks({ graph }: Concept, { name, target, transitive }: Relationship, path: string): void {
-    const steps = transitivityOf(graph, transitive);
-    if (steps === null) return;
-    const walk = `${path}${name}[${target.name}*${steps}]`;
-    this.star(target, true, `${walk}.`);
-    this.add(`${walk}_transitivity_level`, 'integer', null);
   }
 
   /** The columns of link mappings, without the keys of both ends. */

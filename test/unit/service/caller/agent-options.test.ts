@@ -30,6 +30,8 @@ describe('options of an agent', () => {
       should_validate_sql: 'true',
       technical_context_mode: 'auto',
       llm_type: 'x',
+      use_deterministic_scoring: 'true',
+      use_llm_judge_scoring: 'false',
     };
     expect(outcome(options)).toEqual(options);
     expect(outcome({ schema: 'vsvc' })).toEqual({ schema: 'vsvc' });

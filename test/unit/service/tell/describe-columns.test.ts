@@ -19,10 +19,10 @@ const { graph } = run(`
   CREATE MAPPING ml (CONSTRAINT likes FOREIGN KEY (b) REFERENCES animal (no), CONSTRAINT liked_by FOREIGN KEY (a) REFERENCES animal (no)) AS SELECT a, b, since FROM z.l;
 `);
 const parser = await loadNodeParser();
-const of = (name: string, schema: ConceptSchema, hops = 1, seen = graph): readonly ColumnLine[] => {
+const of = (name: string, schema: ConceptSchema, hops = 1, seen = graph, walks = false): readonly ColumnLine[] => {
   const concept = seen.concept(name);
   if (!concept) throw new Error(name);
-  return conceptColumns(concept, schema, hops);
+  return conceptColumns(concept, schema, hops, walks);
 };
 const names = (lines: readonly ColumnLine[]) => lines.map((l) => l.col_name);
 const ENTITY = ['entity_id', 'entity_type', 'entity_label'];
@@ -57,6 +57,16 @@ describe('the columns of a concept', () => {
     expect(names(of('animal', 'dsvc'))).not.toContain('likes[animal]_a');
   });
 
+  it('of a transitive relationship are those of its walk, not of a hop too, where walks are listed', () => {
+    const found = names(of('animal', 'dsvc', 2, graph, true)).filter((name) => /^(measure\.)?likes\[/.test(name));
+    expect(found.filter((name) => !/^(measure\.)?likes\[animal\*3\]/.test(name))).toEqual([]);
+    expect(found).toEqual(
+      expect.arrayContaining(['likes[animal*3].colour', 'likes[animal*3].nick', 'measure.likes[animal*3].heads', 'likes[animal*3]_transitivity_level']),
+    );
+    expect(found).toContain('likes[animal*3].lives_in[town].title');
+    expect(found).not.toContain('likes[animal*3]_since');
+  });
+
   it('contain nothing that the caller does not see', () => {
     const yes = () => true;
     const sight = { concept: (name: string) => name !== 'secret' && name !== 'town', view: yes, readsConcept: yes, readsView: yes, columnsOf: () => [] };
@@ -72,7 +82,7 @@ describe('the columns of a concept', () => {
 
   it('can all be queried', () => {
     for (const name of ['animal', 'town', 'bear']) {
-      for (const column of names(of(name, 'dsvc', 2))) {
+      for (const column of new Set([...names(of(name, 'dsvc', 2)), ...names(of(name, 'dsvc', 2, graph, true))])) {
         const item = column.startsWith('measure.') ? `SUM("${column}") AS x` : `"${column}" AS x`;
         const plan = planSelect({ graph, parser, product: 'svc', activeDatasource: 'main' }, { text: `SELECT ${item} FROM dsvc.${name}`, offset: 0 });
         expect(plan.columns).toEqual(['x']);
