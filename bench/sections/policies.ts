@@ -36,7 +36,7 @@ interface Question {
   readonly name: string;
   readonly sql: string;
   /** The same with an expression that may raise an error, which adds the barrier. */
-  readonly leaky: string;
+  readonly raising: string;
   /** Hand-written: over the cities that meet the policy, and over masked names. */
   readonly byHand: (where: string, name: string) => string;
 }
@@ -44,25 +44,26 @@ const QUESTIONS: readonly Question[] = [
   {
     name: 'one city by its id',
     sql: "SELECT name, population FROM svc.city WHERE entity_id = 'city:2761369'",
-    leaky: "SELECT name, population FROM svc.city WHERE entity_id = 'city:2761369' AND population + 1 > 1",
+    raising: "SELECT name, population FROM svc.city WHERE entity_id = 'city:2761369' AND population + 1 > 1",
     byHand: (where, name) => `SELECT ${name} AS name, pop AS population FROM ${PLACES} c WHERE geo_id = 2761369 AND ${where}`,
   },
   {
     name: '500 cities of a country',
     sql: "SELECT name, population FROM svc.city WHERE country_code = 'FRA' LIMIT 500",
-    leaky: "SELECT name, population FROM svc.city WHERE country_code = 'FRA' AND population + 1 > 1 LIMIT 500",
+    raising: "SELECT name, population FROM svc.city WHERE country_code = 'FRA' AND population + 1 > 1 LIMIT 500",
     byHand: (where, name) => `SELECT ${name} AS name, pop AS population FROM ${PLACES} c WHERE cc3 = 'FRA' AND ${where} LIMIT 500`,
   },
   {
     name: 'inhabitants by country, all cities',
     sql: 'SELECT country_code, SUM(population) AS n, MIN(name) AS a FROM svc.city GROUP BY country_code',
-    leaky: 'SELECT country_code, SUM(population + 1) AS n, MIN(name) AS a FROM svc.city GROUP BY country_code',
+    raising: 'SELECT country_code, SUM(population + 1) AS n, MIN(name) AS a FROM svc.city GROUP BY country_code',
     byHand: (where, name) => `SELECT cc3 AS country_code, SUM(pop) AS n, MIN(${name}) AS a FROM ${PLACES} c WHERE ${where} GROUP BY cc3`,
   },
   {
     name: 'countries of a region with their cities',
     sql: 'SELECT name, "has_city[city].name" AS city FROM dsvc.country WHERE region_name = \'Oceania\'',
-    leaky: 'SELECT name, "has_city[city].name" AS city FROM dsvc.country WHERE region_name = \'Oceania\' AND coalesce("has_city[city].population" + 1, 1) > 0',
+    raising:
+      'SELECT name, "has_city[city].name" AS city FROM dsvc.country WHERE region_name = \'Oceania\' AND coalesce("has_city[city].population" + 1, 1) > 0',
     byHand: (where, name) =>
       `SELECT short_nm AS name, ${name} AS city FROM world.t_country k LEFT JOIN (SELECT * FROM ${PLACES} x WHERE ${where}) c ON c.cc3 = k.cc3 WHERE rgn = 'Oceania'`,
   },
@@ -82,15 +83,15 @@ export async function run(): Promise<void> {
   const plan = (sql: string, access?: Access) =>
     planSelect({ graph, parser, product: 'svc', activeDatasource: 'main', keepsNames: () => true, access }, { text: sql, offset: 0 });
   const found: string[][] = [];
-  for (const { name, sql, leaky, byHand } of QUESTIONS) {
-    const plans = { open: plan(sql), policy: plan(sql, rows), openLeaky: plan(leaky), fenced: plan(leaky, rows), masked: plan(sql, masked) };
-    for (const [what, fenced] of [
+  for (const { name, sql, raising, byHand } of QUESTIONS) {
+    const plans = { open: plan(sql), policy: plan(sql, rows), openRaising: plan(raising), barrier: plan(raising, rows), masked: plan(sql, masked) };
+    for (const [what, barrier] of [
       // a constant of five or more digits may be a date that a timestamp cannot represent
       ['policy', /'[^']*\d{5}[^']*'/.test(sql)],
-      ['fenced', true],
+      ['barrier', true],
       ['open', false],
     ] as const)
-      if (plans[what].sql.includes('OFFSET 0') !== fenced) throw new Error(`${name}: ${what} is planned ${fenced ? 'without' : 'with'} a barrier`);
+      if (plans[what].sql.includes('OFFSET 0') !== barrier) throw new Error(`${name}: ${what} is planned ${barrier ? 'without' : 'with'} a barrier`);
     const hand = { open: byHand('true', 'city_nm'), policy: byHand(SHOWN, 'city_nm'), masked: byHand('true', MASKED) };
     const took = await interleaved(
       {
@@ -108,7 +109,7 @@ export async function run(): Promise<void> {
       ms(m.open),
       ratio(m.policy, m.open),
       ratio(m.policy, m.handPolicy),
-      ratio(m.fenced, m.openLeaky),
+      ratio(m.barrier, m.openRaising),
       ratio(m.masked, m.open),
       ratio(m.masked, m.handMasked),
       ratio(m.open, m.handOpen),

@@ -7,7 +7,7 @@ import { type Call, type CatalogDb, call, sql } from './db.ts';
 import { idList } from './promotion.ts';
 import type { Privilege } from './snapshot.ts';
 
-/** Tells caches that rights have changed. */
+/** Notifies caches that rights have changed. */
 export const CHANGED = sql`UPDATE kg_catalog.state SET permissions = permissions + 1`;
 // aborts a batch that would leave the service without an active administrator: a second row of `state` violates its check constraint (23514)
 const SOME_ADMIN = sql`INSERT INTO kg_catalog.state (id, mask_key) SELECT 2, '' WHERE NOT EXISTS (

@@ -119,7 +119,7 @@ describe('files', () => {
   });
 });
 
-describe('comments, names of tests and pages', () => {
+describe('comments, messages, names of tests and pages', () => {
   /** Words that English documentation of software does not use in these senses. Words with other meanings are not listed. */
   const UNUSUAL = new RegExp(
     `\\b(${[
@@ -139,16 +139,20 @@ describe('comments, names of tests and pages', () => {
       '(to|by|of|for|from|with|and) who (may|can|sees|reads|has|is)',
       '(there|it) is none',
       '(if|is) none',
-      'none (is|was|applies)',
+      '(?<!=)none (is|was|applies)',
     ].join('|')})\\b`,
     'i',
   );
-  /** The parts of a file in prose: comments on lines of their own, and the names of tests. */
-  const prose = (file: string, line: string): string =>
-    file.endsWith('.md') || /^\s*(\/\/|\/?\*)/.test(line) ? line : (/\b(?:it|describe)(?:\.\w+)*\((['"`])(.*?)\1/.exec(line)?.[2] ?? '');
+  /** The parts of a file in prose: comments on lines of their own, the names of tests, and messages: texts of several words in src. */
+  const prose = (file: string, line: string): string => {
+    if (file.endsWith('.md') || /^\s*(\/\/|\/?\*)/.test(line)) return line;
+    if (/(^|\/)src\//.test(file))
+      return [...line.matchAll(/(['"`])((?:\\.|(?!\1).)*)\1/g)].flatMap(([, , text = '']) => (text.includes(' ') ? [text] : [])).join('. ');
+    return /\b(?:it|describe)(?:\.\w+)*\((['"`])(.*?)\1/.exec(line)?.[2] ?? '';
+  };
 
   it('are in plain words', () => {
-    const files = FILES.filter((f) => /\.(ts|md)$/.test(f) && !f.startsWith('test/golden/') && f !== 'CHANGELOG.md');
+    const files = FILES.filter((f) => /\.(tsx?|md)$/.test(f) && !f.startsWith('test/golden/') && f !== 'CHANGELOG.md');
     const wrong = files.flatMap((file) =>
       read(file)
         .split('\n')
@@ -167,6 +171,8 @@ describe('comments, names of tests and pages', () => {
     expect(UNUSUAL.test(prose('a.ts', `  ${'it'}('is told at once', () => {`))).toBe(true);
     expect(UNUSUAL.test(prose('a.ts', '  /** The name; undefined if there is none. */'))).toBe(true);
     expect(UNUSUAL.test(prose('a.ts', "  const told = 'SELECT stands'; // stand-ins"))).toBe(false);
+    expect(UNUSUAL.test(prose('src/a.ts', "  throw badRequest('bad_name', 'the name stands before the list');"))).toBe(true);
+    expect(UNUSUAL.test(prose('src/a.ts', "  const told = 'prompt=none is refused';"))).toBe(false);
   });
 });
 

@@ -46,7 +46,7 @@ export async function connect(name: string, listener: Listener): Promise<Host> {
       post({ id, method, params });
     });
 
-  const told: Readonly<Record<string, (params: Readonly<Record<string, unknown>>) => void>> = {
+  const handlers: Readonly<Record<string, (params: Readonly<Record<string, unknown>>) => void>> = {
     'ui/notifications/tool-input': (params) => listener.onInput((params.arguments ?? {}) as Readonly<Record<string, unknown>>),
     'ui/notifications/tool-result': (params) => listener.onResult(params as ToolResult),
     'ui/notifications/tool-cancelled': () => listener.onCancelled(),
@@ -61,7 +61,7 @@ export async function connect(name: string, listener: Listener): Promise<Host> {
       if (data.error !== undefined) asked?.reject(new Error(data.error.message ?? ''));
       else asked?.resolve(data.result);
     } else if (id === undefined) {
-      if (Object.hasOwn(told, method)) told[method]?.(params);
+      if (Object.hasOwn(handlers, method)) handlers[method]?.(params);
     } else if (method === 'ping' || method === 'ui/resource-teardown') post({ id, result: {} });
     else post({ id, error: { code: METHOD_NOT_FOUND, message: `Method not found: ${method.slice(0, 100)}` } });
   });

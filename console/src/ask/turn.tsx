@@ -113,7 +113,7 @@ const Thumb = ({ down = false }: { readonly down?: boolean }) => (
 /** Thumbs that store the question with its SQL, or with a corrected one, as an example. Only for users who may. */
 function Judge({ ontology, turn: { question, sql } }: { readonly ontology: string; readonly turn: Turn }) {
   const [may, setMay] = useState(false);
-  const [judged, setJudged] = useState<'good' | 'bad' | null>(null);
+  const [rating, setRating] = useState<'good' | 'bad' | null>(null);
   const [right, setRight] = useState(sql);
   const [isStored, setStored] = useState(false);
   const [failure, setFailure] = useState<Failure | null>(null);
@@ -125,7 +125,7 @@ function Judge({ ontology, turn: { question, sql } }: { readonly ontology: strin
     };
   }, [ontology]);
   if (!may) return null;
-  const stored = judged === 'bad' ? right : sql;
+  const stored = rating === 'bad' ? right : sql;
   const statement = exampleStatement(question, stored);
   const store = async (): Promise<void> => {
     setFailure(null);
@@ -139,22 +139,22 @@ function Judge({ ontology, turn: { question, sql } }: { readonly ontology: strin
   const choose = (to: 'good' | 'bad'): void => {
     setStored(false);
     setFailure(null);
-    setJudged(judged === to ? null : to);
+    setRating(rating === to ? null : to);
   };
   return (
     <div class="judge">
       <p class="actions">
-        <button type="button" class="plain" aria-pressed={judged === 'good'} onClick={() => choose('good')}>
+        <button type="button" class="plain" aria-pressed={rating === 'good'} onClick={() => choose('good')}>
           <Thumb /> {texts.ask.good}
         </button>
-        <button type="button" class="plain" aria-pressed={judged === 'bad'} onClick={() => choose('bad')}>
+        <button type="button" class="plain" aria-pressed={rating === 'bad'} onClick={() => choose('bad')}>
           <Thumb down /> {texts.ask.bad}
         </button>
       </p>
-      {judged !== null && !isStored && (
+      {rating !== null && !isStored && (
         <div class="card">
-          <p>{judged === 'good' ? texts.ask.goodHelp : texts.ask.badHelp}</p>
-          {judged === 'bad' && (
+          <p>{rating === 'good' ? texts.ask.goodHelp : texts.ask.badHelp}</p>
+          {rating === 'bad' && (
             <label>
               {texts.ask.rightSql}
               <textarea rows={5} value={right} spellcheck={false} onInput={(e) => setRight(e.currentTarget.value)} />
@@ -166,7 +166,7 @@ function Judge({ ontology, turn: { question, sql } }: { readonly ontology: strin
             <button type="button" class="primary" onClick={() => void store()}>
               {texts.ask.store}
             </button>
-            <button type="button" onClick={() => setJudged(null)}>
+            <button type="button" onClick={() => setRating(null)}>
               {texts.cancel}
             </button>
           </p>

@@ -94,7 +94,7 @@ export class MappingSql {
     if (more.length === 0) return this.#select(first.dataset, first.columns, this.#repeats(first.dataset, first.columns, key), key);
     if (key.length === 0) {
       this.#draft.losses.push(
-        `datasets ${more.map((q) => q.dataset.name).join(', ')} of ${c.name}: without a key, objects of several datasets cannot be told apart`,
+        `datasets ${more.map((q) => q.dataset.name).join(', ')} of ${c.name}: without a key, objects of several datasets cannot be distinguished`,
       );
       return this.#select(first.dataset, first.columns, false);
     }

@@ -89,8 +89,8 @@ export function walkLevels(first: First, edges: Edges, types: readonly string[],
 }
 
 /**
- * The same where each node leads to at most one other: no level has more than one node, so one row is one step. A walk that comes back to a node goes round until it
- * has taken all steps, which are few.
+ * The same where each node leads to at most one other: no level has more than one node, so one row is one step. A walk that returns to a node repeats its cycle until
+ * all steps are taken, which are few.
  */
 export function walkChain(first: First, edges: Edges, types: readonly string[], depth: number): SelectStmt {
   const width = types.length;

@@ -248,7 +248,7 @@ export function eachColumn(value: unknown, visit: (ref: ColumnRef) => void): voi
   }
 }
 
-/** True for a member, or a node, that consists of names and constants: nothing below it is visited. Half of a tree is of this kind. */
+/** True for a member or node that consists of names and constants, which is half of a tree. Nothing below it is visited. */
 export const hasOnlyNames = (key: string): boolean => key === 'ColumnRef' || key === 'A_Const' || key === 'typeName' || key === 'funcname';
 
 /** The first location in a tree, outer nodes first, as a UTF-8 byte offset, or undefined. */

@@ -21,7 +21,7 @@ const who = (concepts: readonly string[], views: readonly string[] = []) =>
     readsView: (name) => views.includes(name),
     columnsOf: () => [],
   });
-const isFenced = (sql: string, seen = graph): boolean =>
+const hasBarrier = (sql: string, seen = graph): boolean =>
   planSelect({ ...context, graph: seen, whole: graph }, { text: sql, offset: 0 }).sql.includes('OFFSET 0');
 
 describe('an expression that may raise an error', () => {
@@ -33,11 +33,11 @@ describe('an expression that may raise an error', () => {
     ["SELECT name FROM vsvc.staff WHERE name LIKE 'x%'", [], ['staff'], true],
     ["SELECT name FROM vsvc.staff WHERE name = 'x'", [], ['staff'], false],
     ['SELECT 1 / party_id AS n FROM svc.town, svc.employee', ['town', 'employee'], [], false],
-  ])('%s, for a caller who may read %s %s', (sql, concepts, views, fenced) => expect(isFenced(sql, who(concepts, views))).toBe(fenced));
+  ])('%s, for a caller who may read %s %s', (sql, concepts, views, expected) => expect(hasBarrier(sql, who(concepts, views))).toBe(expected));
 
   it('needs no barrier if the rows may be read in another way', () => {
-    expect(isFenced('SELECT name FROM svc.rich WHERE 1 / party_id > 0')).toBe(false);
-    expect(isFenced("SELECT name FROM vsvc.staff WHERE name LIKE 'x%'")).toBe(false);
+    expect(hasBarrier('SELECT name FROM svc.rich WHERE 1 / party_id > 0')).toBe(false);
+    expect(hasBarrier("SELECT name FROM vsvc.staff WHERE name LIKE 'x%'")).toBe(false);
   });
 });
 
@@ -57,7 +57,7 @@ describe('a condition of SQL over tables', () => {
     ["SELECT town_id FROM svc.town WHERE name LIKE 'a%'", 'SELECT DISTINCT id AS town_id, label AS name FROM raw.towns', true],
     ['SELECT "located[town].name" AS n FROM dsvc.person WHERE "located[town].name" LIKE \'a%\'', WHERE, true],
     ['SELECT 1 / town_id AS n FROM svc.town', WHERE, true],
-  ])('%s over %s', (sql, mapping, fenced) => expect(inOntology(sql, mapped(mapping)).includes('OFFSET 0')).toBe(fenced));
+  ])('%s over %s', (sql, mapping, expected) => expect(inOntology(sql, mapped(mapping)).includes('OFFSET 0')).toBe(expected));
 
   it('is below the barrier, with the comparisons that are pushed down', () => {
     expect(inOntology("SELECT town_id FROM svc.town WHERE name LIKE 'a%' AND town_id = 5", mapped(WHERE))).toMatch(
@@ -147,7 +147,7 @@ describe('expressions that may raise an error, over rows with policies', () => {
     maskKey: 'k',
   };
   const view = (sql: string) => ({ name: 'v', cube: false, datasource: null, description: null, tags: {}, columns: [{ name: 'g' }, { name: 'j' }], sql });
-  const fenced = (sql: string, model = graph.model): boolean =>
+  const raisesBarrier = (sql: string, model = graph.model): boolean =>
     planSelect({ ...context, graph: compile(model, 'company'), access }, { text: sql, offset: 0 }).sql.includes('OFFSET 0');
   const retyped = (mapping: string, type: string) => ({
     ...graph.model,
@@ -190,7 +190,7 @@ describe('expressions that may raise an error, over rows with policies', () => {
       true,
       graph.model,
     ],
-  ])('%s', (_what, sql, expected, model) => expect(fenced(sql, model)).toBe(expected));
+  ])('%s', (_what, sql, expected, model) => expect(raisesBarrier(sql, model)).toBe(expected));
 });
 
 describe('a cast of a column to numeric', () => {
@@ -239,10 +239,10 @@ describe('columns with different collations', () => {
     ['"C"', '"C"', false],
     ['"C"', undefined, false],
     ['', undefined, true],
-  ])('%s and %s', (name, zip, fenced) => {
+  ])('%s and %s', (name, zip, expected) => {
     const sql = inOntology(SQL, collated(name, zip));
-    expect(sql.includes('OFFSET 0')).toBe(fenced);
-    if (!fenced) expect(sql).toBe(inOntology(SQL, collated()));
+    expect(sql.includes('OFFSET 0')).toBe(expected);
+    if (!expected) expect(sql).toBe(inOntology(SQL, collated()));
   });
 
   it('are compared above the barrier if PostgreSQL derives no collation', () => {

@@ -84,7 +84,7 @@ describe('a plan under a policy', () => {
   );
   const caller = { username: 'ann', roles: [], claims: {} };
   const access: Access = { rows: [{ concept: 'employee', conditions: [{ policy: 'p', condition: 'party_id > 10' }] }], masks: [], caller, maskKey: 's' };
-  const isFenced = (sql: string): boolean => planSelect({ ...context, graph: typed, access, caller }, { text: sql, offset: 0 }).sql.includes('OFFSET 0');
+  const hasBarrier = (sql: string): boolean => planSelect({ ...context, graph: typed, access, caller }, { text: sql, offset: 0 }).sql.includes('OFFSET 0');
 
   it.each([
     ['SELECT e.name FROM svc.employee e WHERE e.party_id > 1', false],
@@ -93,7 +93,7 @@ describe('a plan under a policy', () => {
     ['SELECT t.* FROM svc.employee e, svc.town t', false],
     ['SELECT x.n FROM (SELECT count(*) AS n FROM svc.employee) x', false],
     ['SELECT x.n FROM (SELECT sum(party_id) AS n FROM svc.employee) x', true],
-  ])('has a barrier if it needs one: %s', (sql, fenced) => expect(isFenced(sql)).toBe(fenced));
+  ])('has a barrier if it needs one: %s', (sql, expected) => expect(hasBarrier(sql)).toBe(expected));
 });
 
 describe('conflicting collations', () => {
