@@ -1,7 +1,9 @@
 /** GROUP BY a key: the columns that it determines count as grouped (docs/design/aggregates-over-several-paths.md#grouping-by-a-key). */
+import type { ColumnRef } from '@pgsql/types';
+import { visited } from '../../budget.ts';
 import type { ConceptRelation } from '../bind/relation.ts';
 import type { Reference } from '../plan/references.ts';
-import { clone, isSame, type Node, type SelectStmt, walk } from '../plan/tree.ts';
+import { clone, type Node, type SelectStmt, walk } from '../plan/tree.ts';
 import type { PlanState } from '../plan-state.ts';
 import { isAggregateCall } from './aggregate/calls.ts';
 import { selectItem } from './aggregate/groups.ts';
@@ -14,15 +16,20 @@ export function coverByKey(state: PlanState, stmt: SelectStmt, relations: readon
   const { groupClause = [] } = stmt;
   if (groupClause.length === 0 || groupClause.some((item) => 'GroupingSet' in item)) return;
   const items = groupClause.flatMap((item) => ('RowExpr' in item ? (item.RowExpr.args ?? []) : [item])).map((item) => selectItem(item, stmt, state.references));
+  visited(relations.length * items.length);
   const determined = relations.filter((r) => isDetermined(state, r, items));
   if (determined.length === 0) return;
-  const grouped = [...items];
+  // a text decides how many columns are grouped and how many are read
+  const grouped = new Set(items.flatMap((item) => ('ColumnRef' in item ? [keyOf(item.ColumnRef)] : [])));
   const covered: Node[] = [];
-  for (const node of readOutsideAggregates(stmt)) {
-    const ref = 'ColumnRef' in node ? state.references.of(node.ColumnRef) : undefined;
-    if (ref === undefined || !determined.includes(ref.relation) || !isToOne(ref) || grouped.some((g) => isSame(g, node))) continue;
-    grouped.push(node);
-    covered.push(clone(node));
+  for (const column of readOutsideAggregates(stmt)) {
+    visited();
+    const ref = state.references.of(column);
+    if (ref === undefined || !determined.includes(ref.relation) || !isToOne(ref)) continue;
+    const key = keyOf(column);
+    if (grouped.has(key)) continue;
+    grouped.add(key);
+    covered.push(clone({ ColumnRef: column }));
   }
   if (covered.length > 0) stmt.groupClause = [...groupClause, ...covered];
 }
@@ -48,12 +55,15 @@ function isToOne({ relation, node, alias }: Reference): boolean {
   return true;
 }
 
+/** Equal for equal references, regardless of their places. */
+const keyOf = ({ fields }: ColumnRef): string => JSON.stringify(fields);
+
 /** The column references that must be grouped, without those in aggregates. */
-function readOutsideAggregates({ targetList, havingClause, sortClause }: SelectStmt): Node[] {
-  const found: Node[] = [];
+function readOutsideAggregates({ targetList, havingClause, sortClause }: SelectStmt): ColumnRef[] {
+  const found: ColumnRef[] = [];
   walk([targetList, havingClause, sortClause], (n) => {
     if (isAggregateCall(n)) return false;
-    if ('ColumnRef' in n) found.push(n);
+    if ('ColumnRef' in n) found.push(n.ColumnRef);
     return undefined;
   });
   return found;
