@@ -18,7 +18,7 @@ export function addPrompts(server: McpServer, { target }: Session): void {
     ({ ontology: name }) => {
       const graph = chosen(name);
       const first = graph === null ? 'Call list_ontologies and choose the most interesting knowledge graph.' : `Use the knowledge graph '${graph}'.`;
-      return user(`${first} Call describe_knowledge_graph. Tell me in a few sentences what it is about, list its main concepts with their numbers of instances \
+      return user(`${first} Call describe_knowledge_graph with include=["model"]. Tell me in a few sentences what it is about, list its main concepts with their numbers of instances \
 (SELECT COUNT(*) FROM svc.concept), and propose five questions that it can answer, each over a relationship or a measure.`);
     },
   );
@@ -32,7 +32,7 @@ export function addPrompts(server: McpServer, { target }: Session): void {
     ({ question, ontology: name }) => {
       const graph = chosen(name);
       return user(`Question: ${question}\n\n${graph === null ? 'Call list_ontologies and choose the knowledge graph that can answer it. ' : `Use the knowledge graph '${graph}'. `}\
-Call describe_knowledge_graph, find the concept and the paths that the question needs, look up filter values with search_values, check the SQL with execute_sql and dry_run, then run it. \
+Call describe_knowledge_graph with include=["model"], find the concept and the paths that the question needs, look up filter values with search_values, check the SQL with execute_sql and dry_run, then run it. \
 Answer in words with the numbers from the rows, show the SQL, and state your assumptions.`);
     },
   );

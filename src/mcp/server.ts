@@ -28,7 +28,10 @@ export interface Surroundings {
 export function buildServer(session: Session, surroundings: Surroundings): McpServer {
   const { version, offer } = surroundings;
   const { product } = session.runtime.config;
-  const server = new McpServer({ name: product, title: 'Knowledge graphs', version }, { instructions: instructions(product), ...offer.options });
+  const server = new McpServer(
+    { name: product, title: 'Knowledge graphs', version },
+    { instructions: instructions(product, session.runtime.llm !== undefined), ...offer.options },
+  );
   const called = calledTool(session.body, offer);
   if (called !== undefined) addTool(server, called, session, surroundings);
   else {

@@ -94,3 +94,25 @@ describe('the tools', () => {
     expect(await hints({ target: store, modelling: true })).toEqual([true, false]);
   });
 });
+
+describe('what the server says to a model', () => {
+  it('recommends the tools that need a language model only if there is one', async () => {
+    const said = async (of: Partial<Session> = {}) => (await connect(listingSession(of))).getInstructions() ?? '';
+    expect(await said()).toMatch(/list_ontologies.*describe_knowledge_graph with include=\["model"\].*generate_sql.*execute_sql.*query_data does both/s);
+    const { runtime } = listingSession();
+    const without = await said({ runtime: { ...runtime, llm: undefined } as unknown as Session['runtime'] });
+    expect(without).toMatch(/list_ontologies.*describe_knowledge_graph.*generate_sql and query_data are not available.*execute_sql/s);
+    expect(without).not.toMatch(/query_data does both/);
+  });
+
+  it('begins with the section model, in prompts too', async () => {
+    const client = await connect(listingSession());
+    for (const [name, args] of [
+      ['explore', {}],
+      ['answer', { question: 'How many?' }],
+    ] as const) {
+      const { messages } = await client.getPrompt({ name, arguments: args });
+      expect(JSON.stringify(messages)).toContain('describe_knowledge_graph with include=');
+    }
+  });
+});
