@@ -75,6 +75,20 @@ describe('a question with several meanings', () => {
     expect(longest).toBeLessThan(12_000);
   });
 
+  it('and every other question of the sample have prompts of at most 12,000 characters', async () => {
+    const questions: readonly { question: string; also?: readonly string[] }[] = JSON.parse(
+      await readFile(new URL('../../examples/bikehire/questions.json', import.meta.url), 'utf8'),
+    );
+    const lengths: [number, string][] = [];
+    for (const prompt of questions.flatMap((q) => [q.question, ...(q.also ?? [])])) {
+      model.says(['SELECT 1 AS one'], 'hire');
+      await call(askQuestion, { prompt }).catch(() => undefined);
+      for (const turn of model.heard) lengths.push([turn.system.length + turn.user.length, prompt]);
+    }
+    expect(lengths.length).toBeGreaterThan(100);
+    expect(lengths.filter(([length]) => length > 12_000)).toEqual([]);
+  });
+
   it('is answered by the chosen reading, or by the first one', async () => {
     for (const one of SET.filter((_, i) => i % 7 === 0)) {
       const [first, second] = one.readings;
