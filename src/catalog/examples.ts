@@ -17,10 +17,12 @@ export interface ExampleRow {
 const BUMP = sql`UPDATE kg_catalog.ontologies SET example_generation = example_generation + 1 WHERE id = $1`;
 const CREATE = sql`INSERT INTO kg_catalog.examples (ontology_id, key, question, description, query, changed_by, changed_by_id) VALUES ($1, $2, $3, $4, $5, $6, $7)`;
 const DROP = sql`DELETE FROM kg_catalog.examples WHERE ontology_id = $1 AND key = $2`;
-// `examples` is null if the generation is the known one
+// `examples` is null if the generation is the known one; the size matters for examples of releases that did not limit it
 const READ = sql`SELECT o.example_generation::text AS generation, CASE WHEN o.example_generation = $2::bigint THEN NULL ELSE (
     SELECT coalesce(json_agg(json_build_object('question', e.question, 'description', e.description, 'query', e.query, 'changedBy', e.changed_by, 'changedById', e.changed_by_id,
-      'changedOn', (to_json(e.changed AT TIME ZONE 'UTC') #>> '{}') || '+00:00') ORDER BY e.question COLLATE "C"), '[]') FROM kg_catalog.examples e WHERE e.ontology_id = o.id)::text
+      'changedOn', (to_json(e.changed AT TIME ZONE 'UTC') #>> '{}') || '+00:00') ORDER BY e.question COLLATE "C"), '[]')
+      FROM (SELECT *, sum(octet_length(x.question) + coalesce(octet_length(x.description), 0) + octet_length(x.query)) OVER (ORDER BY x.question COLLATE "C", x.key) AS size
+        FROM kg_catalog.examples x WHERE x.ontology_id = o.id) e WHERE e.size <= 16000000)::text
   END AS examples FROM kg_catalog.ontologies o WHERE o.id = $1::uuid`;
 
 /** Stores an example. If `replace`, deletes the example with that key first. Fails with 23505 if it was created, and with 23503 if the ontology was dropped, concurrently. */

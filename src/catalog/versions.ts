@@ -3,7 +3,7 @@ import { cacheOf } from '../cache.ts';
 import { SvcError } from '../errors.ts';
 import { parseModel } from '../ontology/compact.ts';
 import { MODEL_FORMAT, type Model } from '../ontology/model.ts';
-import { type CatalogDb, sql } from './db.ts';
+import { type CatalogDb, type Row, sql } from './db.ts';
 import type { KeyValues } from './kv.ts';
 
 /** The largest size of a stored model, in bytes of JSON. */
@@ -12,7 +12,13 @@ export const MODEL_BYTES = 12 * 1024 * 1024;
 const bodies = cacheOf<Model>('model');
 
 const READ = sql`SELECT content::text AS content, format FROM kg_catalog.ontology_versions WHERE version = $1::uuid AND ontology_id = $2::uuid`;
-const LIST = sql`SELECT version, (to_json(created AT TIME ZONE 'UTC') #>> '{}') || '+00:00' AS created, created_by, statement FROM kg_catalog.ontology_versions WHERE ontology_id = $1::uuid AND ($2::uuid IS NULL OR version = $2::uuid) ORDER BY seq DESC`;
+// limited in number, and the statements in total bytes: each may have a MiB, and an isolate has 128
+const LIST = sql`SELECT version, (to_json(created AT TIME ZONE 'UTC') #>> '{}') || '+00:00' AS created, created_by, CASE WHEN size <= 4000000 THEN statement END AS statement
+  FROM (SELECT *, sum(octet_length(statement)) OVER (ORDER BY seq DESC) AS size
+    FROM (SELECT * FROM kg_catalog.ontology_versions WHERE ontology_id = $1::uuid ORDER BY seq DESC LIMIT 10000) v) sized
+  ORDER BY seq DESC`;
+const LIST_NAMES = sql`SELECT version, (to_json(created AT TIME ZONE 'UTC') #>> '{}') || '+00:00' AS created, created_by, NULL AS statement
+  FROM kg_catalog.ontology_versions WHERE ontology_id = $1::uuid AND ($2::uuid IS NULL OR version = $2::uuid) ORDER BY seq DESC LIMIT 10000`;
 const FIND = sql`SELECT seq FROM kg_catalog.ontology_versions WHERE version = $1::uuid`;
 
 /** How long KV keeps a body. */
@@ -64,14 +70,23 @@ export interface VersionRow {
   readonly id: string;
   readonly created: string;
   readonly created_by: string;
-  readonly statement: string;
+  /** Null if it was not asked for, or is beyond the limit. */
+  readonly statement: string | null;
 }
 
-/** Lists the versions of an ontology, newest first. @param version only this one; null: all @throws SvcError 503 */
-export async function listVersions(db: CatalogDb, ontologyId: string, version: string | null = null): Promise<readonly VersionRow[]> {
-  const rows = await db.query(LIST, [ontologyId, version]);
-  return rows.map((row) => ({ id: String(row.version), created: String(row.created), created_by: String(row.created_by), statement: String(row.statement) }));
-}
+/** Lists the newest 10,000 versions of an ontology, newest first, with the statements of the newest, up to 4 million bytes together. @throws SvcError 503 */
+export const listVersions = async (db: CatalogDb, ontologyId: string): Promise<readonly VersionRow[]> => (await db.query(LIST, [ontologyId])).map(lineOf);
+
+/** The same without statements. @param version only this one; null: all @throws SvcError 503 */
+export const nameVersions = async (db: CatalogDb, ontologyId: string, version: string | null): Promise<readonly VersionRow[]> =>
+  (await db.query(LIST_NAMES, [ontologyId, version])).map(lineOf);
+
+const lineOf = (row: Row): VersionRow => ({
+  id: String(row.version),
+  created: String(row.created),
+  created_by: String(row.created_by),
+  statement: row.statement == null ? null : String(row.statement),
+});
 
 /** True if a version was written. Used after a commit whose answer was lost. @throws SvcError 503 */
 export async function versionExists(db: CatalogDb, version: string): Promise<boolean> {

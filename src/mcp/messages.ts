@@ -21,13 +21,17 @@ const invalid = (code: -32700 | -32600, why: string): Read => ({ kind: 'invalid'
 export const MAX_MESSAGES = 100;
 /** Maximum nesting of objects and lists below `params.arguments`. The libraries used walk arguments recursively. */
 export const MAX_LEVELS = 64;
+/** Maximum number of values and keys of a body, with those of its messages: fifty times what the calls of a full batch have. The libraries check each of them. */
+export const MAX_VALUES = 20_000;
 /** The levels above: the message, its `params` and their `arguments`. */
 const OUTER_LEVELS = 3;
 
 /** Parses a body. `version`: the header `mcp-protocol-version`. */
 export function readMessages(text: string, version: string | null): Read {
   const isBatch = /^\s*\[/.test(text);
-  if (nestsDeeper(text, MAX_LEVELS + OUTER_LEVELS + (isBatch ? 1 : 0))) return invalid(-32600, `arguments can nest at most ${MAX_LEVELS} levels deep`);
+  const size = sizeOf(text, MAX_LEVELS + OUTER_LEVELS + (isBatch ? 1 : 0));
+  if (size === 'deep') return invalid(-32600, `arguments can nest at most ${MAX_LEVELS} levels deep`);
+  if (size === 'large') return invalid(-32600, `a body can have at most ${MAX_VALUES} values and keys`);
   let body: unknown;
   try {
     body = JSON.parse(text);
@@ -47,9 +51,13 @@ export function readMessages(text: string, version: string | null): Read {
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** Whether objects and lists of a JSON text nest deeper than `levels`. One pass over the text; of invalid JSON it counts the brackets. */
-function nestsDeeper(text: string, levels: number): boolean {
+/**
+ * Whether objects and lists of a JSON text nest deeper than `levels`, or have more than MAX_VALUES values and keys. One pass over the text; of invalid JSON it
+ * counts the brackets, commas and colons.
+ */
+function sizeOf(text: string, levels: number): 'deep' | 'large' | 'usual' {
   let depth = 0;
+  let values = 0;
   let inString = false;
   for (let i = 0; i < text.length; i++) {
     const c = text.charCodeAt(i);
@@ -59,13 +67,16 @@ function nestsDeeper(text: string, levels: number): boolean {
       continue;
     }
     if (c === QUOTE) inString = true;
-    // [ and {, ] and }
+    // [ and {, ] and }, comma and colon
     else if (c === 0x5b || c === 0x7b) {
       depth++;
-      if (depth > levels) return true;
+      values++;
+      if (depth > levels) return 'deep';
     } else if (c === 0x5d || c === 0x7d) depth--;
+    else if (c === 0x2c || c === 0x3a) values++;
+    if (values > MAX_VALUES) return 'large';
   }
-  return false;
+  return 'usual';
 }
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -130,6 +130,40 @@ describe('statements of the service', () => {
     expect(await s.rows('SELECT count(*) AS n FROM svc.SYS_EXAMPLES', 'shop')).toEqual([{ n: LIMITS.changes.most + 10 }]);
   });
 
+  it.each([
+    ['policies', 10, (i: number, condition: string) => `CREATE OR REPLACE POLICY p${i} ON CONCEPT city TO PUBLIC USING (${condition})`],
+    ['examples', 60, (i: number, condition: string) => `CREATE OR REPLACE EXAMPLE 'long ${i}' AS SELECT id FROM svc.city WHERE ${condition}`],
+  ])('about a thousand long %s exceed the budget of the script', async (_, terms, statement) => {
+    const condition = Array.from({ length: terms }, (_, i) => `id = ${i}`).join(' OR ');
+    await s.rows('CREATE ONTOLOGY lengthy; CREATE CONCEPT city (id bigint, PRIMARY KEY (id))');
+    const { status, json } = await s.query(Array.from({ length: 1000 }, (_, i) => statement(i, condition)).join('; '), 'lengthy');
+    await s.rows('DROP ONTOLOGY lengthy');
+    expect([status, json.code, json.data]).toEqual([400, 'too_complex', expect.stringContaining('the script')]);
+  });
+
+  it('about examples cannot store more than a question in words can read', async () => {
+    await s.rows('CREATE ONTOLOGY hoard; CREATE CONCEPT city (id bigint, PRIMARY KEY (id))');
+    const texts = (n: number, from: number) =>
+      Array.from({ length: n }, (_, i) => `CREATE OR REPLACE EXAMPLE 'text ${from + i}' AS SELECT '${'x'.repeat(60_000)}' AS t`);
+    const codes: string[] = [];
+    for (let from = 0; from < 75; from += 15) codes.push((await s.query(texts(15, from).join('; '), 'hoard')).json.code ?? 'stored');
+    expect(codes).toEqual(['stored', 'stored', 'stored', 'stored', 'examples_too_large']);
+    // others may still be dropped, replaced and made shorter
+    await s.rows("DROP EXAMPLE 'text 1'; CREATE EXAMPLE 'another' AS SELECT 1 AS t; CREATE OR REPLACE EXAMPLE 'text 2' AS SELECT 2 AS t", 'hoard');
+    await s.rows('DROP ONTOLOGY hoard');
+  });
+
+  it('about many versions: their texts are listed as far as an isolate can read them', async () => {
+    await s.rows('CREATE ONTOLOGY versed; CREATE CONCEPT city (id bigint, PRIMARY KEY (id))');
+    const long = (i: number) =>
+      Array.from({ length: 14 }, (_, k) => `CREATE OR REPLACE PROPERTY p string /* ${k}${'x'.repeat(60_000)} */ DESCRIPTION 'v ${i}'`).join('; ');
+    for (let i = 0; i < 6; i++) await s.rows(long(i), 'versed');
+    const { text, json } = await s.query('SHOW VERSIONS', 'versed');
+    expect(text.length).toBeLessThan(4_200_000);
+    expect(json.data.map((v: { statement: string | null }) => v.statement !== null)).toEqual([true, true, true, true, false, false, false]);
+    await s.rows('DROP ONTOLOGY versed');
+  });
+
   it('about many examples cost no more for each of them than about one', async () => {
     const script = Array.from({ length: LIMITS.examples.most }, (_, i) => `CREATE OR REPLACE EXAMPLE 'many ${i}' AS SELECT id FROM svc.city`).join('; ');
     await s.rows('CREATE ONTOLOGY manifold; CREATE CONCEPT city (id bigint, PRIMARY KEY (id))');

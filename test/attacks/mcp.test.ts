@@ -1,5 +1,5 @@
 /** Attacks on the MCP server: bodies, and the expected answers. Refused bodies must not reach the server of a principal. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createToken } from '../../src/auth/tokens.ts';
 import { createApp } from '../../src/http/app.ts';
 import type { McpCall } from '../../src/mcp/call.ts';
@@ -82,6 +82,23 @@ describe('arguments', () => {
     ['an escaped quote before brackets', `{"query":"\\"${'['.repeat(200)}"}`, [200, undefined, 1]],
     ['a text that ends before brackets', `{"query":"\\\\","a":${lists(200)}}`, [400, -32600, 0]],
   ])('%s', async (_, args, expected) => expect(await send(call(args))).toEqual(expected));
+
+  it.each([
+    ['keys', (n: number) => JSON.stringify(Object.fromEntries(Array.from({ length: n }, (_, i) => [`k${i}`, i]))), 8_000, 60_000],
+    ['items', (n: number) => JSON.stringify({ a: Array(n).fill(1) }), 15_000, 80_000],
+    ['empty objects', (n: number) => `{"a":[${Array(n).fill('{}').join()}]}`, 8_000, 80_000],
+  ])('many %s', async (_, args, few, many) => {
+    const parsed = vi.spyOn(JSON, 'parse');
+    expect(await send(call(args(few)))).toEqual([200, undefined, 1]);
+    const before = parsed.mock.calls.length;
+    expect(await send(call(args(many)))).toEqual([400, -32600, 0]);
+    expect(parsed.mock.calls.slice(before).filter(([text]) => text.length > 100_000)).toEqual([]);
+    parsed.mockRestore();
+  });
+
+  it('commas in a text are no values', async () => {
+    expect(await send(call(JSON.stringify({ query: ',:'.repeat(50_000) })))).toEqual([200, undefined, 1]);
+  });
 
   it('are limited in other parameters and in results, too', async () => {
     expect(await send(`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":${objects(80)}}}`)).toEqual([400, -32600, 0]);

@@ -1,5 +1,6 @@
 /** Attacks on asynchronous answers, revoked functions and the cache: the requests, and the expected answers. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { asyncRows, pollAsync } from '../../src/service.ts';
 import { admins, ask, by, type Headers, jwt, outcome, s, startCallers, user } from './callers.ts';
 
 beforeAll(startCallers);
@@ -12,7 +13,7 @@ describe('an asynchronous answer', () => {
     headers: Headers,
     ontology = 'shop',
     state = '"completed"',
-  ): Promise<(other: Headers) => Promise<{ status: number; text: string }>> {
+  ): Promise<((other: Headers) => Promise<{ status: number; text: string }>) & { readonly id: string }> {
     const path = `/svc/openapi/ontology/${ontology}/query`;
     const response = await s.fetch(path, { method: 'POST', headers: { 'content-type': 'text/plain', 'x-async': 'true', ...headers }, body: sql });
     const { poll_url } = (await response.json()) as { poll_url: string };
@@ -21,7 +22,7 @@ describe('an asynchronous answer', () => {
       return { status: answer.status, text: await answer.text() };
     };
     await expect.poll(async () => (await read(headers)).text).toContain(state);
-    return read;
+    return Object.assign(read, { id: poll_url.split('/').at(-1) ?? '' });
   }
   const LOST = { status: 404, text: '{"error":"Response not found"}' };
 
@@ -56,6 +57,31 @@ describe('an asynchronous answer', () => {
       expect(await read(by(ivy.token))).toEqual(LOST);
     } finally {
       await s.rows('DROP POLICY here', 'shop');
+    }
+  });
+
+  it('of several pieces ends for a slow reader whose right or credential ends', async () => {
+    const columns = Array.from({ length: 4 }, (_, i) => `repeat('Berlin', 100000) AS t${i}`).join(', ');
+    for (const ends of ['a right', 'the token', null]) {
+      const una = await user('una', 'QUERY ON ALL ontology.shop');
+      const read = await begun(`SELECT ${columns} FROM svc.city`, by(una.token));
+      expect((await read(by(una.token))).text.length).toBeGreaterThan(3_000_000);
+      let passed = 0;
+      const request = await s.request(una.token, { now: () => Date.now() + passed });
+      const poll = await pollAsync(request, read.id);
+      if (poll?.state !== 'completed') throw new Error('not completed');
+      expect(poll.pieces).toBeGreaterThan(3);
+      const rows = asyncRows(request, read.id, poll);
+      expect((await rows.next()).done).toBe(false);
+      if (ends === 'a right') await admins(`REVOKE QUERY ON ALL ontology.shop FROM USER ${una.name}`);
+      if (ends === 'the token') await admins(`ALTER USER ${una.name} SET ACTIVE = 'false'`);
+      expect((await rows.next()).value?.length).toBe(1024 * 1024);
+      passed = 61_000;
+      const later = rows.next().then(
+        () => 'sent',
+        () => 'refused',
+      );
+      expect([ends, await later]).toEqual([ends, ends === null ? 'sent' : 'refused']);
     }
   });
 

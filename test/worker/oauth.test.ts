@@ -300,6 +300,17 @@ describe('tokens', () => {
     expect(await token(exchange(other, code, verifier))).toMatchObject({ status: 400, json: { error: 'invalid_grant' } });
   });
 
+  it('are issued for a code without a redirect URI (OAuth 2.1), but not without the verifier that binds the code to its client', async () => {
+    const client = await newClient();
+    const verifier = verifierOf();
+    const without = async (change: Record<string, string | undefined>) => {
+      const landed = await allow(await visitor(), await asking(client, verifier));
+      return token({ ...exchange(client, landed.searchParams.get('code') as string, verifier), redirect_uri: undefined, ...change });
+    };
+    expect((await without({})).status).toBe(200);
+    for (const code_verifier of [undefined, '', 'x'.repeat(43)]) expect((await without({ code_verifier })).status).toBe(400);
+  });
+
   it('are revoked (RFC 7009): an access token by itself, a refresh token with its grant, and not by another client', async () => {
     const browser = await visitor();
     const [client, other] = [await newClient(), await newClient()];

@@ -112,16 +112,29 @@ export async function pollAsync(request: ServiceRequest, id: string): Promise<As
   }
 }
 
-/** Yields the rows of a completed statement as pieces of a JSON array. Fails if they are deleted in the meantime. */
+/** How long a caller who still reads a result keeps the rights of its poll, as long as a snapshot of rights. */
+const RECHECK_MS = 60_000;
+
+/**
+ * Yields the rows of a completed statement as pieces of a JSON array. Fails if they are deleted in the meantime. A slow reader is checked again like a new one:
+ * each later piece needs a credential and rights that were valid at most a minute before.
+ * @throws SvcError 401, 503
+ */
 export async function* asyncRows(
   request: ServiceRequest,
   id: string,
-  { pieces, first }: AsyncPoll & { readonly state: 'completed' },
+  { pieces, first, rights }: AsyncPoll & { readonly state: 'completed' },
 ): AsyncGenerator<Uint8Array> {
+  const { now } = request.runtime;
+  let checked = now();
   yield first;
   if (pieces <= 1) return;
   const owner = await ownerOf(request.caller.principal);
   for (let n = 1; n < pieces; n++) {
+    if (now() - checked >= RECHECK_MS) {
+      checked = now();
+      if (!(await has(await request.caller.refresh(), rights))) throw new Error('the rights to the result ended while it was being sent');
+    }
     const piece = await statements(request).piece(id.toLowerCase(), owner, n);
     if (piece === null) throw new Error('the result was deleted while it was being sent');
     yield piece;

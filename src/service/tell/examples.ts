@@ -38,27 +38,9 @@ export function sameQuestionAs(question: string): (other: string) => boolean {
   return (other) => questionKey(other) === key;
 }
 
-const keys = new WeakMap<Pick<ExampleRow, 'question'>, string>();
-
-/** Returns a function that finds the example of this question, as `sameQuestionAs`. The key of each example is computed once, because a script may name a thousand of them. */
-export function exampleOf(question: string): (example: Pick<ExampleRow, 'question'>) => boolean {
-  const wanted = questionKey(question);
-  return (example) => {
-    let key = keys.get(example);
-    if (key === undefined) {
-      key = questionKey(example.question);
-      keys.set(example, key);
-    }
-    return key === wanted;
-  };
-}
-
 /** 400 for the question of an unknown example. */
 export const unknownExample = ({ text, offset }: Question): SvcError =>
   badRequest('unknown_example', `there is no example of the question ${quoted(text)}`, { offset, hint: 'SHOW EXAMPLES lists them' });
-
-/** Returns the key of an example in the catalog. */
-export const exampleKey = (question: string): Promise<string> => sha256(questionKey(question));
 
 /** An example that the caller may run. */
 export interface Example {
@@ -143,9 +125,11 @@ export async function visibleExamples(
   return visible;
 }
 
-/** True if a caller sees an example (`visibleExamples`). @throws SvcError 503 */
-export const seesExample = async (request: Working, caller: Caller, row: OntologyRow, graph: Graph, example: ExampleRow): Promise<boolean> =>
-  (await new ExampleChecker(request, caller, row, graph.whole, null).errorFor(example)) !== undefined;
+/** True if a caller sees an example (`visibleExamples`). A caller with EDIT who sees all of the ontology needs no plan for it. @throws SvcError 503 */
+export async function seesExample(request: Working, caller: Caller, row: OntologyRow, graph: Graph, example: ExampleRow): Promise<boolean> {
+  const checker = new ExampleChecker(request, caller, row, graph.whole, null);
+  return checker.seesEach || (await checker.errorFor(example)) !== undefined;
+}
 
 /**
  * Checks that a query can be an example: one SELECT on the ontology that can be planned with the rights of its writer.
@@ -196,6 +180,11 @@ class ExampleChecker {
     this.#definers = new Definers(runtime, caller);
     this.#edits = can(caller.principal, 'edit', ['ontology', row.name]);
     this.#seesAll = seesAll(caller.principal, row.name);
+  }
+
+  /** Whether the caller sees every example, also the invalid ones. */
+  get seesEach(): boolean {
+    return this.#edits && this.#seesAll;
   }
 
   /** Returns why an example is invalid; null if it is valid, undefined if the caller does not see it. */

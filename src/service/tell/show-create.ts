@@ -23,7 +23,7 @@ import { seenBy } from '../caller/sight.ts';
 import { type Printed, Texts } from '../caller/texts.ts';
 import type { Runtime } from '../runtime.ts';
 import type { OpenOntology, Session } from '../session.ts';
-import { exampleOf, printExamples, unknownExample, visibleExamples } from './examples.ts';
+import { printExamples, sameQuestionAs, unknownExample, visibleExamples } from './examples.ts';
 import type { LateRows } from './system-context.ts';
 
 /** This number of characters of a script costs as much as a node. */
@@ -225,8 +225,9 @@ async function ontology(session: Session, name: Name): Promise<LateRows> {
 
 /** Prints an example that the caller sees. @throws SvcError 400 `unknown_example` */
 function example({ request, caller }: Session, name: Name, { row }: OpenOntology, graph: Graph): LateRows {
+  const isSame = sameQuestionAs(name.text);
   return async () => {
-    const found = (await visibleExamples(request, caller, row, graph, null)).find(exampleOf(name.text));
+    const found = (await visibleExamples(request, caller, row, graph, null)).find((e) => isSame(e.question));
     if (found === undefined) throw unknownExample(name);
     return one(printExample(found))();
   };

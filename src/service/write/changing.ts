@@ -43,6 +43,12 @@ export const exists = (kind: string, name: Name): SvcError =>
     hint: 'Use CREATE OR REPLACE, or another name; case is ignored in names',
   });
 
+/** The examples of an ontology by key of the question, and the characters of their texts. */
+export interface Examples {
+  readonly rows: Map<string, ExampleRow>;
+  characters: number;
+}
+
 const grantKey = (grantee: catalog.Found, privilege: Privilege, resource: Resource, all: boolean): string =>
   JSON.stringify([grantee.id, privilege, resource.map(fold), all]);
 
@@ -57,8 +63,8 @@ export class Changing {
   readonly dropped = new Set<string>();
   /** Users that the script has added to the role `admin` (true) or removed from it (false), by id. */
   readonly admins = new Map<string, boolean>();
-  /** Examples after the changes of the script, by id of the ontology. Ontologies whose examples were not changed have no entry. */
-  readonly examples = new Map<string, readonly ExampleRow[]>();
+  /** Examples after the changes of the script, by id of the ontology. Ontologies whose examples were not read have no entry. */
+  readonly examples = new Map<string, Examples>();
 
   readonly #given = new Set<string>();
 

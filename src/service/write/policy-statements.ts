@@ -2,12 +2,13 @@
  * CREATE POLICY and DROP POLICY (docs/design/policies.md#where-policies-are-kept). Policies are not part of a version, but they are checked against the model at
  * that point of the script.
  */
+import { stepsOfStored, visited } from '../../budget.ts';
 import type { Found } from '../../catalog/changes.ts';
 import type { PolicyGranteeRow, PolicyRow, StoredMask } from '../../catalog/policies.ts';
 import * as catalog from '../../catalog/policies.ts';
 import { badRequest } from '../../errors.ts';
 import { createSqlReader } from '../../language/expressions.ts';
-import type { CreatePolicy, DropPolicy, MaskClause, PolicyGrantee, SqlText } from '../../language/statements.ts';
+import type { CreatePolicy, DropPolicy, MaskClause, Name, PolicyGrantee, SqlText } from '../../language/statements.ts';
 import type { Graph } from '../../ontology/graph.ts';
 import { fold } from '../../ontology/names.ts';
 import { unknownInStatement } from '../caller/lookup.ts';
@@ -34,10 +35,11 @@ async function createPolicy(ctx: Changing, statement: CreatePolicy): Promise<Don
   const draft = draftOf(ctx, source.offset);
   const { row } = draft;
   requirePolicyRight(ctx.principal, row.name, source.offset);
-  const old = row.policies.find((p) => p.key === fold(name.text));
+  const old = policyOf(row.policies, name);
   if (old !== undefined && ifNotExists) return done([], { policy: old.name, kind: old.kind, ontology: row.name });
   if (old !== undefined && !replace) throw exists('policy', name);
   const graph = await draft.graph();
+  draft.within(() => visited(stepsOfStored(source.text.length)), source.offset);
   const named = rule.kind === 'row' ? (rule.to === null ? [] : [rule.to]) : rule.except;
   const grantees = await Promise.all(named.map((g) => granteeOf(ctx, g)));
   const policy = rowOf(ctx, graph, statement, old?.name ?? name.text, grantees);
@@ -59,7 +61,7 @@ async function dropPolicy(ctx: Changing, { name, source }: DropPolicy): Promise<
   const draft = draftOf(ctx, source.offset);
   const { row } = draft;
   requirePolicyRight(ctx.principal, row.name, source.offset);
-  const old = row.policies.find((p) => p.key === fold(name.text));
+  const old = policyOf(row.policies, name);
   if (old === undefined) {
     throw unknownInStatement(
       'policy',
@@ -72,6 +74,11 @@ async function dropPolicy(ctx: Changing, { name, source }: DropPolicy): Promise<
     row.policyGeneration,
   );
   return done(catalog.dropPolicy(row.id, old.name), { policy: old.name, dropped: true });
+}
+
+function policyOf(policies: readonly PolicyRow[], name: Name): PolicyRow | undefined {
+  const key = fold(name.text);
+  return policies.find((p) => p.key === key);
 }
 
 async function granteeOf(ctx: Changing, { kind, name }: PolicyGrantee): Promise<PolicyGranteeRow> {

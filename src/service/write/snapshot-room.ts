@@ -1,4 +1,5 @@
 /** Limits what everybody's snapshot of rights has: all agents, and all ontologies with their policies. A large snapshot fits into no cache, and each request would read it from the catalog. */
+import type { PolicyRow } from '../../catalog/policies.ts';
 import type { AgentRow, OntologyRow } from '../../catalog/snapshot.ts';
 import { badRequest, type SvcError } from '../../errors.ts';
 
@@ -14,12 +15,20 @@ const sum = (texts: readonly (string | null)[]): number => texts.reduce((length,
 const ofAgent = ({ name, description, options, ontologies }: Omit<AgentRow, 'key'>): number =>
   sum([name, description, ...Object.entries(options).flat(), ...ontologies]);
 
+/** The lengths of policies. A script may make a thousand policies, and each of them needs the lengths of all others. */
+const lengths = new WeakMap<PolicyRow, number>();
+
+function ofPolicy(p: PolicyRow): number {
+  let length = lengths.get(p);
+  if (length === undefined) {
+    length = OF_A_ROW * p.grantees.length + sum([p.name, p.concept, ...(p.kind === 'row' ? [p.condition] : [p.property, JSON.stringify(p.mask)])]);
+    lengths.set(p, length);
+  }
+  return length;
+}
+
 const ofOntology = ({ name, description, policies }: Pick<OntologyRow, 'name' | 'description' | 'policies'>): number =>
-  policies.reduce(
-    (length, p) =>
-      length + OF_A_ROW * p.grantees.length + sum([p.name, p.concept, ...(p.kind === 'row' ? [p.condition] : [p.property, JSON.stringify(p.mask)])]),
-    sum([name, description]),
-  );
+  policies.reduce((length, p) => length + ofPolicy(p), sum([name, description]));
 
 /**
  * Checks that an agent fits. @param others all other agents
