@@ -8,7 +8,7 @@ import { type PlanContext, planSelect } from '../../src/planner/index.ts';
 import { interleaved, median, ms, ratio } from '../lib/measure.ts';
 import { type WorldDatabase, worldDatabase } from '../lib/stack.ts';
 import { aim, note, table } from '../lib/table.ts';
-import { withColumnTypes } from '../tpch/typed.ts';
+import { enforcedIn, withColumnTypes } from '../tpch/typed.ts';
 
 const ROUNDS = 15;
 
@@ -20,19 +20,25 @@ async function explained({ local }: WorldDatabase, sql: string, params: readonly
   return plan['Planning Time'] + plan['Execution Time'];
 }
 
-/** The sample's model as a service has it: with the types of its columns, and with counted rows. */
+/** The sample's model as a service has it: with the types of its columns, counted rows, and enforced foreign keys. */
 async function contextOf({ local }: WorldDatabase): Promise<PlanContext> {
   const parser = await loadNodeParser();
   let graph = graphOf(await worldModel(), 'world', parser);
+  let enforces: PlanContext['enforces'];
   const direct = local.direct?.(READER);
   if (direct !== undefined) {
     const client = new pg.Client({ connectionString: direct });
     await client.connect();
-    graph = await withColumnTypes(graph, (sql) => client.query(sql)).finally(() => client.end());
+    try {
+      graph = await withColumnTypes(graph, (sql) => client.query(sql));
+      enforces = await enforcedIn((sql, params) => client.query(sql, params));
+    } finally {
+      await client.end();
+    }
   }
   const counts = new Map<string, number>();
   for (const { name, sql } of graph.model.mappings) counts.set(name, Number((await local.exec(`SELECT count(*) AS n FROM (${sql}) m`))[0]?.n));
-  return { graph, parser, product: 'svc', activeDatasource: 'main', rowsOf: ({ name }) => counts.get(name), keepsNames: () => true };
+  return { graph, parser, product: 'svc', activeDatasource: 'main', rowsOf: ({ name }) => counts.get(name), enforces, keepsNames: () => true };
 }
 
 export async function run(): Promise<void> {

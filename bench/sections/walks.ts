@@ -7,7 +7,7 @@ import { type PlanContext, planSelect } from '../../src/planner/index.ts';
 import { interleaved, median, ms, ratio } from '../lib/measure.ts';
 import { aim, note, table } from '../lib/table.ts';
 import { explained, rowsOf } from '../tpch/database.ts';
-import { withColumnTypes } from '../tpch/typed.ts';
+import { enforcedIn, withColumnTypes } from '../tpch/typed.ts';
 
 const NODES = 100_000;
 const DEGREE = 5;
@@ -20,6 +20,7 @@ const TABLES = [
   'SELECT setseed(0.5)',
   `INSERT INTO link SELECT i, 1 + floor(random() * ${NODES})::int FROM generate_series(1, ${NODES}) i, generate_series(1, ${DEGREE}) ON CONFLICT DO NOTHING`,
   'CREATE INDEX ON link (b)',
+  'ALTER TABLE link ADD FOREIGN KEY (a) REFERENCES node, ADD FOREIGN KEY (b) REFERENCES node',
   'VACUUM ANALYZE',
   'SET jit = off',
   'SET max_parallel_workers_per_gather = 0',
@@ -67,7 +68,8 @@ export async function run(): Promise<void> {
     for (const sql of TABLES) await client.query(sql);
     const parser = await loadNodeParser();
     const graph = await withColumnTypes(graphOf(MODEL, 'walks', parser), (sql) => client.query(sql));
-    const context: PlanContext = { graph, parser, product: 'svc', activeDatasource: 'main', keepsNames: () => true };
+    const enforces = await enforcedIn((sql, params) => client.query(sql, params));
+    const context: PlanContext = { graph, enforces, parser, product: 'svc', activeDatasource: 'main', keepsNames: () => true };
     const planned = (sql: string) => planSelect(context, { text: sql, offset: 0 });
     const timed = (sql: string) => {
       const plan = planned(sql);

@@ -1,5 +1,7 @@
-/** The types of mapped columns, which the service reads from the datasource when a mapping is created. */
+/** What the service knows of the tables: types of mapped columns, and enforced foreign keys. */
 
+import { ENFORCED, keyOfRow } from '../../src/engine/references.ts';
+import { sqlOf } from '../../src/engine/statement.ts';
 import { compile } from '../../src/ontology/compile.ts';
 import type { Graph } from '../../src/ontology/graph.ts';
 
@@ -19,4 +21,11 @@ export async function withColumnTypes(graph: Graph, query: (sql: string) => Prom
     mappings.push({ ...mapping, columns: fields.map((f) => ({ name: f.name, type: types.get(f.dataTypeID) ?? 'text' })) });
   }
   return compile({ ...graph.model, mappings }, graph.ontology);
+}
+
+/** Whether the database enforces a reference, as the service asks it. */
+export async function enforcedIn(query: (sql: string, params: string[]) => Promise<Answer>): Promise<(datasource: string, key: string) => boolean> {
+  const { rows } = await query(sqlOf(ENFORCED), ['10000']);
+  const keys = new Set(rows.map(({ key }) => keyOfRow(String(key))));
+  return (_, key) => keys.has(key);
 }

@@ -47,6 +47,8 @@ export interface Plan {
   readonly nested: boolean;
   /** True if the SQL relies on a datasource that keeps the names of a derived table's columns. */
   readonly keepsNames: boolean;
+  /** The foreign keys of the datasource that it relies on (`PlanContext.enforces`). It is valid only as long as they are enforced. */
+  readonly trusted: readonly string[];
   /** The length of the part of `sql` that makes the JSON of a row. Plans that differ in this part only return the same values, under the keys of `shape`. */
   readonly rowLength: number;
   /** Pairs of an offset in `sql` (UTF-16, ascending) and the offset in the caller's statement that it comes from. */
@@ -134,6 +136,7 @@ function plan(context: PlanContext, source: Source, options: PlanOptions): Plan 
     relations: state.relations,
     nested,
     keepsNames: state.keepsNames,
+    trusted: [...state.trusted],
     volatile: state.facts.volatile || state.facts.clock,
     readsBound: state.facts.readsBound,
     readsCaller: state.facts.readsCaller,

@@ -30,6 +30,8 @@ export class PlanState {
   readonly bound: readonly BoundValue[];
   /** Bound blocks that are not lowered yet, inner blocks first. */
   readonly blocks: PendingBlock[] = [];
+  /** The foreign keys of the datasource that the plan relies on (`PlanContext.enforces`). */
+  readonly trusted = new Set<string>();
   /** The outermost block of the statement; undefined before all of it is bound. */
   outermost: SelectStmt | undefined;
   /** The conditions of logic concepts of which it is known whether they may raise an error on a value. */

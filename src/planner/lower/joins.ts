@@ -6,14 +6,31 @@ import { parseType } from '../../ontology/types.ts';
 import { type Hop, isKeyHop } from '../plan/hop.ts';
 import { locating } from '../plan/located-error.ts';
 import { linkAlias, type PathNode, propertyKey } from '../plan/path-node.ts';
-import { and, boolean, cast, column, equals, join, type Node, nullValue, type SelectStmt, select, subselect, target, unionAll } from '../plan/tree.ts';
+import {
+  and,
+  boolean,
+  cast,
+  clone,
+  column,
+  equals,
+  isNotNull,
+  join,
+  type Node,
+  nullValue,
+  type SelectStmt,
+  select,
+  subselect,
+  target,
+  unionAll,
+} from '../plan/tree.ts';
 import { actualProperty, isMixedInteger, rawType } from '../plan/wanted.ts';
 import { listsMultiFor } from '../secure/listed.ts';
 import { columnValue } from './column-value.ts';
+import { areEnforced, isEnforcedFrom, readsOnly, referred } from './enforced.ts';
 import { fromMapping } from './links.ts';
 import { maskStandalone } from './masks.ts';
 import { isKeyLookup, type RowFilter } from './narrow.ts';
-import { endsOf, rowsBetween } from './pairs.ts';
+import { endsOf, hasPairs, rowsBetween } from './pairs.ts';
 import { conceptSource } from './sources.ts';
 import { visibleItem } from './visible.ts';
 import { transitiveWalk } from './walk.ts';
@@ -68,7 +85,12 @@ function prepareJoin(node: PathNode): Maker {
 function joinKey(node: PathNode, parent: PathNode, relationship: Relationship): Maker {
   const pairs = relationship.source.map((def, i) => [joinColumn(parent, def).name, joinColumn(node, relationship.references[i] as PropertyDef).name] as const);
   const lookups = usesLateral(node, parent) ? relationship.references.flatMap((def, i) => (isMixedInteger(node.concept, def) ? [{ def, pair: i }] : [])) : [];
+  const { source, references } = relationship;
   return (parentColumn) => {
+    if (!relationship.isInverse && readsOnly(node, references) && isEnforcedFrom(node.state, parent.concept, source, node.concept, references)) {
+      const values = pairs.map(([near]) => parentColumn(near));
+      return { item: referred(node, references, values), condition: and(values.map((v) => isNotNull(clone(v)))) as Node };
+    }
     const joined = lookups.map(({ def, pair }) => ({ def, value: parentColumn((pairs[pair] as readonly [string, string])[0]) }));
     return {
       item: joined.length > 0 ? subselect(nodeSource(node, joined), node.alias, { lateral: true }) : subselect(nodeSource(node), node.alias),
@@ -94,15 +116,24 @@ function joinLink(node: PathNode, parent: PathNode, hop: Hop): Maker {
   const farColumns = far.map((name) => joinColumn(node, propertyNamed(node, name)));
   const link = linkAlias(node);
   const around = { near: parent.concept, far: node.concept };
+  const nearIs = (parentColumn: Parameters<Maker>[0]): Node => and(nearColumns.map((c, i) => equals(column(link, `n${i}`), parentColumn(c.name)))) as Node;
   return (parentColumn) => {
     const rows = visibleItem(node.state, rowsBetween(node.state, hop, ends, [...node.linkColumns], around), link, [
       { concept: parent.concept, keys: near.map((name, i) => [`n${i}`, propertyNamed(node, name)] as const) },
       { concept: node.concept, keys: far.map((name, i) => [`f${i}`, propertyNamed(node, name)] as const) },
     ]);
+    const refers = far.map((name) => propertyNamed(node, name));
+    if (!hasPairs(hop) && readsOnly(node, refers) && areEnforced(node.state, hop.relationship.links, 'far', node.concept, refers)) {
+      const values = far.map((_, i) => column(link, `f${i}`));
+      return {
+        item: join('JOIN_INNER', rows, referred(node, refers, values), and(values.map((v) => isNotNull(clone(v)))) as Node),
+        condition: nearIs(parentColumn),
+      };
+    }
     const reach = and(farColumns.map((c, i) => equals(column(node.alias, c.name), column(link, `f${i}`)))) as Node;
     return {
       item: join('JOIN_INNER', rows, subselect(nodeSource(node), node.alias), reach),
-      condition: and(nearColumns.map((c, i) => equals(column(link, `n${i}`), parentColumn(c.name)))) as Node,
+      condition: nearIs(parentColumn),
     };
   };
 }

@@ -5,6 +5,7 @@ import { column, join, type SelectStmt, select, subselect, target } from '../pla
 import { actualProperty, rawType, type Wanted, type WantedColumns } from '../plan/wanted.ts';
 import type { PlanState } from '../plan-state.ts';
 import type { ReadableAs } from '../secure/shown.ts';
+import { areEnforced } from './enforced.ts';
 import { linkRows } from './links.ts';
 import { hasOtherRows, pairRows } from './pairs.ts';
 import { conceptSource } from './sources.ts';
@@ -48,14 +49,18 @@ export function linkEdges(walk: Walk, backward: boolean, startsAt?: Concept): Ed
     ],
     fromClause: [subselect(between, 'l')],
   });
-  const columns = (concept: Concept, prefix: string, defs: readonly PropertyDef[]): WantedColumns =>
-    new Map(defs.map((def, i) => [`${prefix}${i}`, keyOf(state, concept, def)] as const));
   const isRestricted = !isInverse && (as !== undefined || declaredBy !== end);
-  const goesOn = (prefix: string): SelectStmt => rowsAs(state, declaredBy, columns(declaredBy, prefix, near), as);
-  const ends = rowsAs(state, end, columns(end, 'k', nodes), isInverse ? as : undefined);
-  if (!isRestricted) return { rows, ends };
+  const goesOn = (prefix: string): SelectStmt => rowsAs(state, declaredBy, columnsBy(state, declaredBy, prefix, near), as);
   // Backward, the end of an edge is a node that the walk leaves.
-  return backward ? { rows, ends: both(ends, goesOn('d'), nodes.length) } : { rows, ends, leaves: goesOn('d') };
+  if (backward && isRestricted) return { rows, ends: both(endRows(walk), goesOn('d'), nodes.length) };
+  const exist = as === undefined && !walk.isPairs && areEnforced(state, relationship.links, backward ? 'near' : 'far', end, nodes);
+  const ends = exist ? undefined : endRows(walk);
+  return isRestricted ? { rows, ends, leaves: goesOn('d') } : { rows, ends };
+}
+
+/** The rows at which the links of a walk end, of which the values are `k0..`. */
+export function endRows({ state, relationship: { target: end, isInverse }, nodes, as }: Walk): SelectStmt {
+  return rowsAs(state, end, columnsBy(state, end, 'k', nodes), isInverse ? as : undefined);
 }
 
 const nameOf = (def: PropertyDef): string => def.name;
@@ -72,6 +77,9 @@ function keyOf(state: PlanState, concept: Concept, def: PropertyDef): Wanted {
   const raw = rawType(concept, def);
   return raw ? { kind: 'raw', def, type: raw } : actualProperty(state, def);
 }
+
+const columnsBy = (state: PlanState, concept: Concept, prefix: string, defs: readonly PropertyDef[]): WantedColumns =>
+  new Map(defs.map((def, i) => [`${prefix}${i}`, keyOf(state, concept, def)] as const));
 
 const rowsAs = (state: PlanState, concept: Concept, wanted: WantedColumns, as: ReadableAs | undefined): SelectStmt =>
   conceptSource(state, concept, wanted, concept, as && { comparisons: [], as });

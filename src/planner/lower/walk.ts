@@ -15,7 +15,7 @@ import { type ReadableAs, readableAs } from '../secure/shown.ts';
 import { type Joined, joinColumn, type Maker, nodeSource, wantActual } from './joins.ts';
 import { RESTRICTED, selectivity } from './narrow.ts';
 import { endsOf, hasPairs } from './pairs.ts';
-import { keyEdges, linkEdges } from './walk-edges.ts';
+import { endRows, keyEdges, linkEdges } from './walk-edges.ts';
 import { allEqual, columnsOf, type Edges, nodeOf, nodesAfter, walkChain, walkLevels } from './walk-levels.ts';
 
 /** The alias of the nodes that a walk reaches. Its column `level` is the length of the shortest walk. */
@@ -159,7 +159,7 @@ function keyStarts(walk: Walk, ends: readonly Node[]): SelectStmt {
 function linkStarts(walk: Walk, ends: readonly Node[]): SelectStmt {
   const { nodes, depth } = walk;
   const width = nodes.length;
-  const between = walkLevels(nodeOf(ends, linkEdges(walk, false).ends), linkEdges(walk, true), typesOf(walk, nodes), depth);
+  const between = walkLevels(nodeOf(ends, endRows(walk)), linkEdges(walk, true), typesOf(walk, nodes), depth);
   const follows = allEqual(columnsOf('e', 'a', width), columnsOf('m', 'n', width));
   return select({
     targetList: [...columnsOf('e', 'b', width).map((v, i) => target(v, `n${i}`)), target(call('min', [column('m', 'level')]), 'level')],

@@ -39,12 +39,18 @@ export interface PlanContext {
   readonly keepsMappings?: boolean | undefined;
   /** The number of rows of a mapping; undefined if they were not counted. It decides between shapes of SQL with the same result. By default no rows were counted. */
   readonly rowsOf?: ((mapping: MappingDef) => number | undefined) | undefined;
+  /** True if a datasource enforces a reference (`enforcedKey`), so that what it refers to exists and may be read. Default: no reference counts as enforced. */
+  readonly enforces?: ((datasource: string, key: string) => boolean) | undefined;
   /**
    * True if the datasource keeps the names of a derived table's columns. The JSON of a row is then made of the whole row of the derived table, which is faster to plan and to
    * execute. Default: no datasource does.
    */
   readonly keepsNames?: ((datasource: string) => boolean) | undefined;
 }
+
+/** The name of a foreign key: schema and name of the two tables, and pairs of columns. Pairs in another order give the same name. */
+export const enforcedKey = (from: readonly [string, string], to: readonly [string, string], columns: readonly (readonly [string, string])[]): string =>
+  JSON.stringify([from, to, columns.toSorted(([a], [b]) => (a < b ? -1 : 1))]);
 
 /** A system table: columns with PostgreSQL types, and rows as one JSON array of objects. */
 export interface SystemTable {

@@ -19,10 +19,10 @@ import { accessKey, accessOf, factsKey, factsOf } from '../caller/policies.ts';
 import { seenBy, sightKey, tablesKey, tablesOf } from '../caller/sight.ts';
 import type { Answer, Script } from '../runtime.ts';
 import type { Session } from '../session.ts';
-import { describeRelation } from '../tell/describe-relation.ts';
 import { isLate, SYSTEM_TABLES, type SystemContext, systemTables } from '../tell/system.ts';
 import { type LateRows, systemContext } from '../tell/system-context.ts';
 import { PlanCounts } from './counts.ts';
+import { References } from './enforced.ts';
 import { withPosition } from './faults.ts';
 import { physicalNames } from './physical.ts';
 import { type ResultPlace, resultPlace } from './results.ts';
@@ -65,8 +65,9 @@ export async function prepareRead(session: Session, statement: ReadStatement, wh
   const known = whole && seenBy(session.caller.principal, whole, session.request.runtime.parser);
   const definers = new Definers(session.request.runtime, session.caller);
   const counts = new PlanCounts(session);
+  const references = new References(session);
   const planned = (source: Source, output: OutputOptions): Promise<Planned> =>
-    counts.whileNeeded(() => definers.whileNeeded(() => plan(session, source, known, output, definers, counts)));
+    counts.whileNeeded(() => references.whileNeeded(() => definers.whileNeeded(() => plan(session, source, known, output, { definers, counts, references }))));
   switch (statement.kind) {
     case 'select':
       return planned(statement.source, last ? outputOf(session.script) : {});
@@ -75,6 +76,7 @@ export async function prepareRead(session: Session, statement: ReadStatement, wh
       return { kind: 'rows', rows: await prepareShow(session, statement, known) };
     }
     case 'describe': {
+      const { describeRelation } = await import('../tell/show.ts');
       const rows = describeRelation(session, statement, known);
       return { kind: 'rows', rows: async () => rows };
     }
@@ -105,7 +107,14 @@ interface Planning {
   readonly read: ReadonlySet<string>;
 }
 
-function planningOf(session: Session, graph: Graph, definers: Definers, counts: PlanCounts): Planning {
+/** What planning may have to read first. */
+interface Needs {
+  readonly definers: Definers;
+  readonly counts: PlanCounts;
+  readonly references: References;
+}
+
+function planningOf(session: Session, graph: Graph, { definers, counts, references }: Needs): Planning {
   const { runtime } = session.request;
   const { principal } = session.caller;
   const row = session.draft?.row;
@@ -129,6 +138,7 @@ function planningOf(session: Session, graph: Graph, definers: Definers, counts: 
     definer: (view) => definers.sees(view, graph.whole),
     allowedFunctions: allowedFunctionsOf(row),
     rowsOf: (mapping) => counts.rowsOf(mapping),
+    enforces: (name, key) => references.enforces(findDatasource(runtime, session.caller, name), key),
     keepsNames: (name) => {
       const datasource = findDatasource(runtime, session.caller, name);
       return datasource !== undefined && keepsNames(datasource);
@@ -138,10 +148,10 @@ function planningOf(session: Session, graph: Graph, definers: Definers, counts: 
 }
 
 /** Plans a SELECT. @throws as `prepareRead` */
-function plan(session: Session, source: Source, known: Graph | undefined, output: OutputOptions, definers: Definers, counts: PlanCounts): Planned {
+function plan(session: Session, source: Source, known: Graph | undefined, output: OutputOptions, needs: Needs): Planned {
   const { runtime, spending } = session.request;
   const graph = known ?? noGraph();
-  const { context, system, read } = planningOf(session, graph, definers, counts);
+  const { context, system, read } = planningOf(session, graph, needs);
   const { bound } = session.script;
   const keys = planKeys(session, source.text, context, output);
   const within = <T>(make: () => T): T => spending.reads.run(make, source.offset);
@@ -162,15 +172,13 @@ function plan(session: Session, source: Source, known: Graph | undefined, output
     };
   };
   const kept = keys && findPlan(keys.all());
-  // whether the datasource keeps names becomes known with its first answer
-  if (kept !== undefined && kept.plan.keepsNames === context.keepsNames?.(kept.plan.datasource))
-    return admitted(bound === undefined ? kept : { plan: rebind(kept.plan, bound), text: kept.text });
+  if (kept !== undefined && isValid(kept.plan, context)) return admitted(bound === undefined ? kept : { plan: rebind(kept.plan, bound), text: kept.text });
   let made = within(() => planSelect(context, source, { ...output, ...(bound === undefined ? {} : { bound }) }));
   // results-limit does not apply to reads of system tables (docs/design/rows-and-json.md#limits)
   if (output.limit !== undefined && read.size > 0) made = within(() => planSelect(context, source));
   const whole = verify(made);
   // plans that read system tables are not cached: the rows depend on the caller and are parameters of the plan
-  if (read.size === 0) keepPlan(keys?.of(made, definers), whole);
+  if (read.size === 0) keepPlan(keys?.of(made, needs.definers), whole);
   if (![...read].some(isLate)) return admitted(whole);
   const late = async (): Promise<VerifiedPlan> => {
     const { withLate } = await import('../tell/show.ts');
@@ -179,6 +187,10 @@ function plan(session: Session, source: Source, known: Graph | undefined, output
   };
   return { ...admitted(whole), late };
 }
+
+/** False if the datasource has changed: whether it keeps names becomes known with its first answer, and foreign keys may be dropped. */
+const isValid = ({ datasource, keepsNames, trusted }: Plan, context: PlanContext): boolean =>
+  keepsNames === context.keepsNames?.(datasource) && trusted.every((key) => context.enforces?.(datasource, key));
 
 /** 400: the script may not read a relation, although its caller may. */
 const outsideScope = ({ kind, name }: NamedRelation): SvcError =>

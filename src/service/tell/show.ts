@@ -24,6 +24,9 @@ import { ACCESS_TABLES, AGENT_TABLES, COUNT_TABLES, isLate, SYSTEM_TABLES, type 
 import { type LateRows, systemContext } from './system-context.ts';
 import { versionRow, versionRows } from './versions.ts';
 
+// loaded together, because both are for lists of what a model has
+export { describeRelation } from './describe-relation.ts';
+
 /** SHOW x is SELECT * FROM SYS_x. `ontology`: the request must name an ontology. */
 const LISTS: Readonly<Record<string, { readonly ontology: boolean }>> = {
   ONTOLOGIES: { ontology: false },
