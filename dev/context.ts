@@ -31,6 +31,8 @@ const HELP = `Usage: npm run context -- --sizes
 
 Exit codes: 0 done, 2 called wrongly.`;
 
+/** The prompts of a question for SQL: one, and the `retries` of an agent without this option. */
+const MAX_PROMPTS = 4;
 /** Characters of a prompt that the question and its settings take. */
 const AROUND = 400;
 
@@ -92,8 +94,11 @@ interface Found {
   readonly question: GoldQuestion;
   readonly missing: readonly string[];
   readonly isWhole: boolean;
-  /** Whether all names are in the second prompt, if a model reports the tables that are missing. It can only report those whose names the first prompt lists. */
-  readonly isSecond: boolean;
+  /**
+   * How many prompts it takes to show all names, if a model reports the tables that are missing; undefined if they are not shown in as many as a question has. It can only
+   * report those whose names a prompt lists.
+   */
+  readonly prompts: number | undefined;
 }
 
 /** The names of the SQL that are not in the prompts. */
@@ -101,10 +106,17 @@ function missingIn(known: Known, tables: readonly SourceTable[], question: GoldQ
   const { text, knowledge } = contextOf(known, question.question);
   const missing = lacking(text, knowledge, tables, question);
   const { isWhole } = knowledge;
-  const reported = [...new Set(missing.map((name) => name.replace(/\..*/, '')))].filter((name) => isNamed(text.toLowerCase(), name.toLowerCase()));
-  knowledge.widenByNames(`${reported.join(', ')} are not shown`);
-  const isSecond = missing.length === 0 || lacking(knowledge.text(roomFor(question.question)), knowledge, tables, question).length === 0;
-  return { question, missing, isWhole, isSecond };
+  let shown = text;
+  let lacks = missing;
+  let prompts = 1;
+  for (; lacks.length > 0 && prompts < MAX_PROMPTS; prompts++) {
+    const listed = shown.toLowerCase();
+    const reported = [...new Set(lacks.map((name) => name.replace(/\..*/, '')))].filter((name) => isNamed(listed, name.toLowerCase()));
+    if (knowledge.widenByNames(`${reported.join(', ')} are not shown`) === undefined) break;
+    shown = knowledge.text(roomFor(question.question));
+    lacks = lacking(shown, knowledge, tables, question);
+  }
+  return { question, missing, isWhole, prompts: lacks.length === 0 ? prompts : undefined };
 }
 
 /** The names of the SQL that are not in a text: a table, or a column in the lines of the graph. */
@@ -165,8 +177,10 @@ async function gold(call: Call, out: (line: string) => void): Promise<void> {
   const counts = dbs.map((db) => databases.get(db)?.length ?? 0);
   out(`questions: ${results.length}, databases: ${dbs.length}, tables: ${call.whole ? all.length : `${Math.min(...counts)} to ${Math.max(...counts)}`}`);
   out(`all names in the first prompt: ${right.length} of ${results.length} (${share(right.length, results.length)})`);
-  const second = results.filter((r) => r.isSecond).length;
-  out(`or in the second one, if a model reports the tables that are missing: ${second} of ${results.length} (${share(second, results.length)})`);
+  for (let n = 2; n <= MAX_PROMPTS; n++) {
+    const later = results.filter((r) => r.prompts !== undefined && r.prompts <= n).length;
+    out(`in at most ${n} prompts, if a model reports the tables that are missing: ${later} of ${results.length} (${share(later, results.length)})`);
+  }
   out(`of ${parts.length} questions whose graph is not written whole: ${share(parts.filter((r) => r.missing.length === 0).length, parts.length)}`);
   for (const { question, missing } of results.filter((r) => r.missing.length > 0).slice(0, call.missing))
     out(`- ${question.db}: ${question.question.slice(0, 150)}: ${missing.join(', ')}`);

@@ -199,10 +199,11 @@ export class Knowledge {
     return [...new Set(numbers)].slice(0, MAX_SEEDS);
   }
 
-  /** The subjects that a text names or describes and that are not among the seeds. */
+  /** The subjects that a text names or describes, without the seeds in the text: a wider text may have left out a seed. */
   #find(missing: string): readonly number[] {
     const { model } = this.#parts;
-    const known = new Set([...this.#missing, ...this.#seeds]);
+    const shown = new Set(this.#text().part);
+    const known = new Set([...this.#missing, ...this.#seeds.filter((n) => shown.has(n))]);
     const found = rank(missing, model.subjects, { index: indexOf(model) }).filter((r) => r.score > 0 && (r.named || r.score >= MISSING_SCORE));
     const numbers = [...found.flatMap((r) => this.#map.numberOf(r.subject) ?? []), ...this.#unindexed(missing)].filter((n) => this.#isIn(n) && !known.has(n));
     return [...new Set(numbers)].slice(0, MAX_MISSING);

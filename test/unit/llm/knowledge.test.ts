@@ -101,3 +101,22 @@ describe('hints from values about a statement', () => {
     expect(folded).toBeLessThan(8_000);
   });
 });
+
+describe('a wider part of the graph', () => {
+  it('may leave out what the question names, and has it again if the model reports it', () => {
+    const columns = (name: string): string[] => Array.from({ length: 30 }, (_, i) => `${name}_measured_quantity_${i}`);
+    const birds = ['heron', 'ibis', 'kestrel', 'linnet', 'magpie', 'nuthatch', 'ouzel'];
+    const subjects = [subject('aviary', { columns: ['name'] }), ...birds.map((name) => subject(name, { columns: columns(name), links: ['lives_in>aviary'] }))];
+    const known = Knowledge.byNames(partsOf(undefined as unknown as ServiceRequest, 'How many heron and ibis are there?', subjects));
+    const shown = (): string[] => {
+      known.text(8_000);
+      return known.part.map((s) => s.name);
+    };
+    expect(shown()).toEqual(expect.arrayContaining(['heron', 'ibis']));
+    expect(known.widenByNames('kestrel, linnet, magpie, nuthatch and ouzel are not shown')).toBe(5);
+    const [left] = ['heron', 'ibis'].filter((name) => !shown().includes(name));
+    expect(left).toBeDefined();
+    expect(known.widenByNames(`${left} is not shown`)).toBe(1);
+    expect(shown()).toContain(left);
+  });
+});
