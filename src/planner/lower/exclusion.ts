@@ -1,4 +1,5 @@
 /** Proves that no row meets two conditions, from their texts: tests of one column with constants. */
+import { visited } from '../../budget.ts';
 import { isSame, lastName, type Node } from '../plan/tree.ts';
 
 /** A test of a column. `constants` are constants other than NULL, in the order of the text. */
@@ -59,8 +60,17 @@ const isValue = (node: Node): boolean => 'A_Const' in node && (node.A_Const.sval
  */
 export function excludes(a: Test, b: Test, comparesTexts: (column: Node) => boolean): boolean {
   if (!isSame(a.column, b.column)) return false;
+  // a text decides how many constants are compared
+  visited(a.constants.length * b.constants.length);
   if (a.kind === 'null' || b.kind === 'null') return a.kind !== b.kind;
-  if (a.kind === 'in' && b.kind === 'in') return a.constants.every((k) => b.constants.every((l) => differ(k, l, () => comparesTexts(a.column))));
+  if (a.kind === 'in' && b.kind === 'in') {
+    let known: boolean | undefined;
+    const isText = (): boolean => {
+      known ??= comparesTexts(a.column);
+      return known;
+    };
+    return a.constants.every((k) => b.constants.every((l) => differ(k, l, isText)));
+  }
   if (a.kind === 'in' && b.kind === 'not in') return isWithin(a.constants, b.constants);
   if (a.kind === 'not in' && b.kind === 'in') return isWithin(b.constants, a.constants);
   return NEGATED[a.kind] === b.kind && isWithin(a.constants, b.constants);
