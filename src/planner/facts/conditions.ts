@@ -5,6 +5,7 @@
 import type { FuncCall } from '@pgsql/types';
 import { visited } from '../../budget.ts';
 import { cast, clone, isSubQuery, lastName, type Node, nameOf, nullValue, operator, rewrite, walk } from '../plan/tree.ts';
+import { COMPUTED_TYPES } from './column-types.ts';
 import { convertedAs } from './conversions.ts';
 import { isTotal } from './total.ts';
 
@@ -14,7 +15,7 @@ import { isTotal } from './total.ts';
  */
 export function mayFail(condition: unknown, isInner = false, isOverTables = false): boolean {
   const simpler = simplified(condition, isOverTables);
-  return !isTotal(simpler, isInner, true) || (isOverTables && mayBeFloat(simpler));
+  return !isTotal(simpler, isInner, true) || (isOverTables && (mayBeFloat(simpler) || mayBeGeometry(condition)));
 }
 
 /** Functions that raise an error on no value of one argument if the others are constants, with the position of that argument; undefined means any. */
@@ -59,11 +60,29 @@ export function simplified<T>(condition: T, isOverTables = false): T {
     const { kind, lexpr, rexpr, name } = 'A_Expr' in n ? n.A_Expr : {};
     if (!lexpr || !rexpr || !isConstant(rexpr)) return undefined;
     if ((kind === 'AEXPR_LIKE' || kind === 'AEXPR_ILIKE') && isPattern(rexpr)) return operator('=', simpler(lexpr), nullValue());
-    const isSafe = SAFE_OPERATORS.has(lastName(name)) || (!isOverTables && SAFE_JSONB_OPERATORS.has(lastName(name)));
+    const isSafe =
+      (SAFE_OPERATORS.has(lastName(name)) && !(isOverTables && mayBeGeometry(rexpr))) || (!isOverTables && SAFE_JSONB_OPERATORS.has(lastName(name)));
     return kind === 'AEXPR_OP' && isSafe ? simpler(lexpr) : undefined;
   };
   const simpler = (n: Node): Node => rewrite(n, replace) as Node;
   return rewrite(tree, replace) as T;
+}
+
+/** The beginning of the text of a point, box, circle, path or polygon: two numbers. */
+const TWO_NUMBERS = /^[<[(\s]*[-+.\d][-+.\de\s]*,/i;
+
+/** True if a text may be a geometric constant. In doubt the answer is yes. `[1,2)` is a range. */
+const isGeometry = (value: string): boolean => TWO_NUMBERS.test(value) && (value.includes('(') || !value.trimStart().startsWith('['));
+
+/** True if a part of a tree may be a geometric constant. Comparisons and operators of geometric values overflow: `circle = circle` compares areas. */
+function mayBeGeometry(tree: unknown): boolean {
+  let found = false;
+  walk(tree, (n) => {
+    if ('A_Const' in n) found ||= isGeometry(n.A_Const.sval?.sval ?? '');
+    if ('TypeCast' in n) found ||= COMPUTED_TYPES.has(lastName(n.TypeCast.typeName?.names));
+    return !found;
+  });
+  return found;
 }
 
 /** Functions that return floats. Not every `numeric` value next to a float fits in one. */

@@ -38,6 +38,26 @@ describe('a condition', () => {
     "list || '{5}' = '{5}'",
   ])('may fail on a row: %s', (condition) => expect(fails(condition)).toBe(true));
 
+  it.each([
+    "area && '<(0,0),5>'",
+    "route @> '(1,1)'::point",
+    "spot <@ circle '((0,0),5)'",
+    "area = '1, 2, 3'",
+    "area < ' <(-1.5e0 , 2),3>'",
+    "ring @> '((0,0),(1,1),(2,0))'",
+  ])('over columns of unknown types may overflow: %s', (condition) => {
+    const { stmt } = parser.parse(`SELECT ${condition}`).stmts[0] ?? {};
+    expect(mayFail(stmt, false, true)).toBe(true);
+  });
+
+  it.each(["tags && '{a,b}'", 'doc @> \'{"a": 1}\'', "during && '[2020-01-01,2021-01-01)'", 'sizes @> ARRAY[1, 2]', "name = 'Lyon, France'"])(
+    'over columns of unknown types does not depend on the row: %s',
+    (condition) => {
+      const { stmt } = parser.parse(`SELECT ${condition}`).stmts[0] ?? {};
+      expect(mayFail(stmt, false, true)).toBe(false);
+    },
+  );
+
   it.each(["date_trunc('day', at) = CURRENT_DATE", "doc ->> 'kind' = 'x'", "doc #>> '{a}' = 'x'", 'n < 1.0::float8', 'n < sqrt(2)'])(
     'over columns of unknown types may fail on a row: %s',
     (condition) => {
