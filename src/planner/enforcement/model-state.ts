@@ -65,7 +65,7 @@ export function planned(context: ModelContext, graph: Graph, access: Access, mak
 /** True if a mapping may leave out rows of its tables, or if it cannot be planned. */
 export function leavesOut(context: ModelContext, graph: Graph, mapping: MappingDef): boolean {
   try {
-    return new ModelState(context, graph, accessFor({})).texts.mapping(mapping).leavesOut;
+    return new ModelState(context, graph, accessFor({})).texts.leavesOut(mapping);
   } catch (error) {
     if (error instanceof SvcError) return true;
     throw error;

@@ -28,7 +28,7 @@ export function hasBarriers(state: PlanState, concept: Concept): boolean {
 }
 
 const leavesOutHidden = (state: PlanState, concept: Concept): boolean =>
-  [...sourcesOf(concept).mappings].some((m) => state.texts.mapping(m).leavesOut && state.hidesTables(m.datasource));
+  [...sourcesOf(concept).mappings].some((m) => state.hidesTables(m.datasource) && state.texts.leavesOut(m));
 
 /**
  * The rows of a link or multi-value property as an item of FROM. If an expression of the statement may raise an error on a value, the item contains only rows

@@ -6,10 +6,11 @@ import type { SqlParser } from '../../language/parser.ts';
 import { asWritten, type Prepared, parsePrepared, prepareSelect } from '../../language/prepare.ts';
 import type { MappingDef, ViewDef } from '../../ontology/model.ts';
 import { requireInterruptible } from '../effort/index.ts';
-import type { Facts } from '../facts/facts.ts';
+import { Facts } from '../facts/facts.ts';
 import { comparesColumns } from '../facts/total.ts';
 import { afterSteps, type GuardFacts, guardSelect, refusedField } from '../guard/index.ts';
 import type { PlanContext } from '../plan/context.ts';
+import { Position } from '../plan/position.ts';
 import { clone, isSubQuery, type Node, type SelectStmt, string, walk } from '../plan/tree.ts';
 import { printSelect } from '../print/index.ts';
 import type { DeclaredTable } from '../verify/index.ts';
@@ -122,6 +123,12 @@ export class Texts {
     this.#declare(known.query, mapping);
     if (this.#facts.isRestricted && !known.rows.isTotal) this.#facts.noteRaising(true);
     return known.rows;
+  }
+
+  /** True if the SQL of a mapping may leave out rows of its tables. Notes nothing, because the plan may not read the mapping. */
+  leavesOut(mapping: MappingDef): boolean {
+    const other = new Texts(this.#context, new Facts(this.#context.graph, new Position(), false), this.#bindCaller);
+    return other.mapping(mapping).leavesOut;
   }
 
   /** The SELECT over tables of a mapping or raw view, as it runs. `parsed`: its parsed text, which is not changed. */
