@@ -247,6 +247,39 @@ describe('rights', () => {
 });
 
 describe('CREATE OR REPLACE and IF NOT EXISTS', () => {
+  it('of every kind of object can be sent twice, and the second form keeps what exists', async () => {
+    const kinds: readonly (readonly [kind: string, name: string, rest: string, other: string])[] = [
+      ['PROPERTY', 'twice_p', 'string', 'integer'],
+      ['CONCEPT', 'twice_c', '(no integer, name string, PRIMARY KEY (no), LABEL (name))', '(no integer)'],
+      ['MEASURE', 'twice_m', 'bigint AS SELECT COUNT(no)', 'bigint AS SELECT SUM(no)'],
+      ['MAPPING', 'twice_map', "INTO twice_c AS SELECT 1 AS no, 'x' AS name", 'INTO twice_c AS SELECT 2 AS no'],
+      ['VIEW', 'twice_v', 'AS SELECT no FROM svc.twice_c', 'AS SELECT name FROM svc.twice_c'],
+      ['ONTOLOGY VIEW', 'twice_w', 'AS SELECT no FROM svc.twice_c', 'AS SELECT name FROM svc.twice_c'],
+      ['CUBE', 'twice_q', 'AS SELECT name, COUNT(no) AS n FROM svc.twice_c', 'AS SELECT name, SUM(no) AS n FROM svc.twice_c'],
+      ['ONTOLOGY CUBE', 'twice_r', 'AS SELECT name, COUNT(no) AS n FROM svc.twice_c', 'AS SELECT name, SUM(no) AS n FROM svc.twice_c'],
+      ['EXAMPLE', "'How many twice?'", 'AS SELECT COUNT(*) AS n FROM svc.twice_c', 'AS SELECT 1 AS n'],
+      ['ROLE', 'twice_role', '', ''],
+      ['USER', 'twice_user', "OPTIONS (email = 'a@example.com')", "OPTIONS (email = 'b@example.com')"],
+      ['AGENT', 'twice_agent', "ONTOLOGY (twice) OPTIONS (note = 'a')", "ONTOLOGY (twice) OPTIONS (note = 'b')"],
+      ['POLICY', 'twice_row', 'ON CONCEPT twice_c TO ROLE twice_role USING (no > 0)', 'ON CONCEPT twice_c TO PUBLIC USING (no > 1)'],
+      ['POLICY', 'twice_mask', 'ON PROPERTY name MASK FULL', 'ON PROPERTY name MASK HASH'],
+      ['DATASOURCE', 'twice_d', "TYPE postgres SECRET 'DATASOURCE_MAIN'", "TYPE postgres SECRET 'DATASOURCE_MAIN'"],
+      ['ONTOLOGY', 'twice_o', "DESCRIPTION 'a'", "DESCRIPTION 'b'"],
+    ];
+    await service.rows('CREATE ONTOLOGY twice');
+    for (const [kind, name, rest, other] of kinds) {
+      const show = (): Promise<unknown> =>
+        kind === 'ROLE' || kind === 'USER'
+          ? service.rows('SELECT user_name, email FROM svc.sys_users ORDER BY 1', 'twice')
+          : service.rows(`SHOW CREATE ${kind.replace('ONTOLOGY ', '')} ${name}`, kind === 'ONTOLOGY' ? name : 'twice');
+      await service.rows(`CREATE OR REPLACE ${kind} ${name} ${rest}`, 'twice');
+      const made = await show();
+      await service.rows(`CREATE OR REPLACE ${kind} ${name} ${rest}`, 'twice');
+      for (let i = 0; i < 2; i++) await service.rows(`CREATE ${kind} IF NOT EXISTS ${name} ${other}`, 'twice');
+      expect(await show(), kind).toEqual(made);
+    }
+  });
+
   it('of a user keep tokens, roles and rights', async () => {
     await service.rows('CREATE ROLE crew');
     await user('ursa', 'EDIT ON ontology');
