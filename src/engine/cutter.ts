@@ -51,13 +51,16 @@ const CLOSE_OBJECT = 0x7d;
 
 const isSpace = (c: number): boolean => c === 0x20 || c === 0x0a || c === 0x0d || c === 0x09;
 
-/** The largest first result of a batch (the probe of settings) that is captured; a larger one is dropped. */
+/** The largest captured results of a batch (the probe of settings, the position of a replica); larger ones are dropped. */
 const CAPTURE_BYTES = 256 * 1024;
+const BETWEEN = Uint8Array.of(COMMA);
 
 /** Extracts the rows of one answer. Call `push` with each chunk in order, then `finish`. */
 export class RowCutter {
   /** The number of results of a batch; 0 for a single statement, whose answer is one result without a list. */
   readonly #results: number;
+  /** The number of results at the begin of a batch that are captured. */
+  readonly #captures: number;
   #state = OBJECT;
   /** The object whose members are being read: 0 the outermost object, 1 a result of a batch. */
   #level = 0;
@@ -83,11 +86,12 @@ export class RowCutter {
   /** The number of complete rows. */
   rows = 0;
 
-  constructor(results = 0) {
+  constructor(results = 0, captures = 1) {
     this.#results = results;
+    this.#captures = captures;
   }
 
-  /** The bytes of the first result of a batch; undefined if the batch has only one result or the first one was too large. */
+  /** The bytes of the captured results of a batch, one after the other with commas between them; undefined if there is none or they were too large. */
   captured(): Uint8Array | undefined {
     return this.#capture === null || this.#captured > CAPTURE_BYTES ? undefined : wholeOf(this.#capture);
   }
@@ -324,7 +328,7 @@ export class RowCutter {
     } else throw new EnvelopeError('unexpected number of results');
   }
 
-  /** The last result is read, the others are skipped; the first one is captured. */
+  /** The last result is read, the others are skipped; the first ones are captured. */
   #beginResult(): void {
     this.#result++;
     if (this.#result === this.#results) {
@@ -332,8 +336,9 @@ export class RowCutter {
       this.#state = KEY_OR_END;
       return;
     }
-    if (this.#result === 1) {
-      this.#capture = [];
+    if (this.#result <= this.#captures) {
+      if (this.#capture === null) this.#capture = [];
+      else this.#capture.push(BETWEEN);
       this.#captureFrom = this.#at - 1;
     }
     this.#depth = 1;
@@ -364,7 +369,7 @@ export class RowCutter {
   }
 
   #capturing(): boolean {
-    return this.#capture !== null && this.#result === 1 && (this.#state === SKIP || this.#state === SKIP_STRING) && this.#inResults();
+    return this.#capture !== null && this.#result <= this.#captures && (this.#state === SKIP || this.#state === SKIP_STRING) && this.#inResults();
   }
 
   /** Captures the bytes of the chunk up to `to`. */

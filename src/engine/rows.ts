@@ -22,8 +22,19 @@ export interface RowsRequest extends Statement, FaultContext {
   readonly signal?: AbortSignal | undefined;
   /** Settings that are added to `DEFAULT_SETTINGS` or override them. */
   readonly settings?: Settings | undefined;
+  /** Sent before the statement, in the same transaction. Its rows are checked before a row of the statement is returned. */
+  readonly check?: Check | undefined;
+  /** False: a failed connection and a conflict are not repeated. */
+  readonly retry?: boolean | undefined;
   /** Replaces the global `fetch` (for tests). */
   readonly fetch?: Fetch | undefined;
+}
+
+/** A statement whose rows decide whether those of another one may be used. */
+export interface Check {
+  readonly statement: Statement;
+  /** Gets the rows; undefined if they are missing. What it throws fails the request. */
+  readonly accept: (rows: readonly (readonly unknown[])[] | undefined) => void;
 }
 
 /** Totals of a completely transferred result. */
@@ -66,7 +77,7 @@ export async function runRows(ds: Datasource, request: RowsRequest): Promise<Row
   const share = shareOf(request.owner, () => void pieces.splice(0));
   try {
     const source = await firstBytes(exchange, cutter, request.maxBytes, pieces, share);
-    if (sent.probed) rememberProbe(ds, cutter);
+    if (sent.probed || request.check !== undefined) readCaptured(ds, sent, request.check);
     if (source.reader !== undefined) return new StreamedRows(source, source.reader, exchange, cutter, request.maxBytes);
     share.end();
     return wholeRows(source, cutter);
@@ -99,11 +110,12 @@ export async function sendReading(
   const role = knownRole(ds);
   const single = role !== undefined && fits(role, settings, request.timeoutMs);
   const statements: Statement[] = [
+    ...(request.check === undefined ? [] : [request.check.statement]),
     ...(role === undefined ? [PROBE] : []),
     ...(single ? [] : missingSettings(role, settings, request.timeoutMs)),
     { text: request.text, params: request.params ?? [] },
   ];
-  const results = single ? 0 : statements.length;
+  const results = single && request.check === undefined ? 0 : statements.length;
   const { timeoutMs, signal, physicalNames, ownText, mayQuote, maxBytes, fetch } = request;
   const exchange = await send(ds, results === 0 ? (statements[0] as Statement) : statements, {
     timeoutMs,
@@ -115,19 +127,28 @@ export async function sendReading(
     fetch,
     rawText,
     readOnly: true,
-    retry: true,
+    retry: request.retry ?? true,
   });
-  return { exchange, cutter: new RowCutter(results), results, probed: role === undefined };
+  return { exchange, cutter: new RowCutter(results, request.check === undefined ? 1 : 2), results, probed: role === undefined };
 }
 
-function rememberProbe(ds: Datasource, cutter: RowCutter): void {
-  const bytes = cutter.captured();
-  if (bytes === undefined) return;
-  try {
-    const role = fromProbe((JSON.parse(new TextDecoder().decode(bytes)) as { rows?: unknown[][] }).rows);
+/** Reads the results before that of the statement: of the check, then of the probe. @throws what the check throws */
+function readCaptured(ds: Datasource, { cutter, probed }: SentReading, check: Check | undefined): void {
+  const results = parsedResults(cutter.captured());
+  if (probed) {
+    const role = fromProbe(results[check === undefined ? 0 : 1]?.rows);
+    // without them the next statement sends the probe again
     if (role !== undefined) rememberRole(ds, role);
+  }
+  check?.accept(results[0]?.rows);
+}
+
+function parsedResults(bytes: Uint8Array | undefined): readonly { readonly rows?: unknown[][] }[] {
+  if (bytes === undefined) return [];
+  try {
+    return JSON.parse(`[${new TextDecoder().decode(bytes)}]`) as { rows?: unknown[][] }[];
   } catch {
-    // the next statement sends the probe again
+    return [];
   }
 }
 

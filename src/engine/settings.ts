@@ -47,10 +47,13 @@ export interface RoleSettings {
   readonly settings: Settings;
   /** True if statements may be rewritten by a distributed planner (Citus), which loses the names of a derived table's columns when it flattens the table. */
   readonly isDistributed: boolean;
+  /** The branch of the database, on Neon. */
+  readonly branch?: string | undefined;
 }
 
 /** The settings of Citus. All roles may see them. */
 const CITUS = 'citus.';
+const BRANCH = 'neon.timeline_id';
 
 /** Parses the rows of the probe; undefined if they are malformed or a setting is missing. */
 export function fromProbe(rows: readonly (readonly unknown[])[] | undefined): RoleSettings | undefined {
@@ -64,7 +67,10 @@ export function fromProbe(rows: readonly (readonly unknown[])[] | undefined): Ro
   const { [READ_ONLY]: readOnly, [TIMEOUT]: timeout, ...rest } = settings;
   const timeoutMs = milliseconds(timeout as string);
   const isDistributed = [...all.keys()].some((name) => typeof name === 'string' && name.startsWith(CITUS));
-  return timeoutMs === undefined ? undefined : { readOnly: readOnly === 'on', timeoutMs, settings: rest, isDistributed };
+  const branch = all.get(BRANCH);
+  return timeoutMs === undefined
+    ? undefined
+    : { readOnly: readOnly === 'on', timeoutMs, settings: rest, isDistributed, ...(typeof branch === 'string' ? { branch } : {}) };
 }
 
 /** Returns the statements that set what the role does not have; all of them if the role is not known. */
@@ -109,7 +115,8 @@ interface Known {
 
 const known = cacheOf<Known>('engine.role-settings');
 
-const keyOf = (ds: Datasource): string => `${ds.endpoint}\n${ds.url}`;
+/** Identifies a connection, also in other caches. */
+export const keyOf = (ds: Datasource): string => `${ds.endpoint}\n${ds.url}`;
 
 /** The known settings of a datasource's role; undefined if they must be read. */
 export function knownRole(ds: Datasource, now = Date.now()): RoleSettings | undefined {
@@ -119,6 +126,9 @@ export function knownRole(ds: Datasource, now = Date.now()): RoleSettings | unde
 
 /** True if the datasource is known to keep the names of a derived table's columns. It is not asked again for that. */
 export const keepsNames = (ds: Datasource): boolean => known.get(keyOf(ds))?.role.isDistributed === false;
+
+/** The branch of a Neon database, as last seen; undefined if it is not known or another PostgreSQL. */
+export const branchOf = (ds: Datasource): string | undefined => known.get(keyOf(ds))?.role.branch;
 
 /** Stores the settings that the probe returned. */
 export function rememberRole(ds: Datasource, role: RoleSettings, now = Date.now()): void {
