@@ -19,7 +19,7 @@ export type { ModelFiles } from './service/ops/model-files.ts';
 export { clearCache, conceptRows, getConfig, getOntology, type Listed, listAgents, listOntologies, viewRows } from './service/ops/operations.ts';
 export { changesSomething, isReadOnly } from './service/ops/permitted.ts';
 export type { QuestionModel, Subject, SubjectColumn, SubjectRelationship } from './service/ops/question-model.ts';
-export { type Check, readiness } from './service/ops/ready.ts';
+export type { Check } from './service/ops/ready.ts';
 export type { Sample } from './service/ops/sample.ts';
 export { type DryRun, dryRun, runScript } from './service/ops/script.ts';
 export type { ValueSearch } from './service/ops/search.ts';
@@ -42,5 +42,7 @@ export { Spending } from './service/spending.ts';
 export type { Example, ExamplesWish } from './service/tell/examples.ts';
 export type { QuestionRecord } from './service/tell/history.ts';
 
+/** Checks what the service depends on. The module is loaded with the first request that needs it. */
+export const ready = () => import('./service/ops/ready.ts');
 /** Plans and applies model files. The module is loaded with the first request that needs it. */
 export const modelFiles = () => import('./service/ops/model-files.ts');

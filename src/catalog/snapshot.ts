@@ -52,6 +52,9 @@ export interface DatasourceRow {
   readonly type: string;
   /** Name of the variable with the connection string. */
   readonly secret: string;
+  /** The options about replicas, as written; null or absent: not given. */
+  readonly replicas?: string | null | undefined;
+  readonly maxLag?: string | null | undefined;
 }
 
 export interface AgentRow {
@@ -139,7 +142,7 @@ SELECT json_build_object(
                            LEFT JOIN kg_catalog.users pu ON pu.id = n.user_id LEFT JOIN kg_catalog.roles pr ON pr.id = n.role_id WHERE n.policy_id = p.id)
                      ) ORDER BY p.key), '[]') FROM kg_catalog.policies p WHERE p.ontology_id = o.id)
                  ) ORDER BY o.key), '[]') FROM kg_catalog.ontologies o),
-  'datasources', (SELECT coalesce(json_agg(json_build_object('id', id, 'name', name, 'key', key, 'type', type, 'secret', secret) ORDER BY created, key), '[]') FROM kg_catalog.datasources),
+  'datasources', (SELECT coalesce(json_agg(json_build_object('id', id, 'name', name, 'key', key, 'type', type, 'secret', secret, 'replicas', options ->> 'replicas', 'maxLag', options ->> 'max_lag') ORDER BY created, key), '[]') FROM kg_catalog.datasources),
   'agents', (SELECT coalesce(json_agg(json_build_object('name', g.name, 'key', g.key, 'description', g.description, 'options', g.options,
                'ontologies', (SELECT coalesce(json_agg(o.key ORDER BY x.position), '[]') FROM kg_catalog.agent_ontologies x JOIN kg_catalog.ontologies o ON o.id = x.ontology_id WHERE x.agent_id = g.id)
              ) ORDER BY g.key), '[]') FROM kg_catalog.agents g),

@@ -2,10 +2,11 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { type CatalogDb, DbError, neonDb } from '../catalog/db.ts';
-import { appliedMigrations, datasourceSecrets } from '../catalog/operator.ts';
+import { appliedMigrations, datasourceSecrets, type StoredReplicas, storedReplicas } from '../catalog/operator.ts';
 import type { Connection } from '../connection.ts';
 import { SvcError } from '../errors.ts';
 import { examine } from './doctor-datasource.ts';
+import { replicaLines } from './doctor-replicas.ts';
 import type { Diagnosis } from './doctor-role.ts';
 import { Failure } from './failure.ts';
 import { findService } from './service-client.ts';
@@ -19,7 +20,12 @@ const MIGRATIONS = new URL('../../migrations/', import.meta.url);
 /** Runs all checks that it has a connection for. A missing connection is reported as a warning. */
 export async function doctor(env: Env): Promise<Report> {
   const catalog = await examineCatalog(env);
-  const lines = [...(await examineService(env)), ...catalog.lines, ...(await examineDatasources(env, catalog.secrets))];
+  const lines = [
+    ...(await examineService(env)),
+    ...catalog.lines,
+    ...(await examineDatasources(env, catalog.secrets)),
+    ...(await examineReplicas(env, catalog.replicas)),
+  ];
   const faults = lines.filter((l) => l.state === 'fail').length;
   return { lines: lines.map(({ state, about, text }) => `${state.padEnd(4)}  ${about}: ${text}`), exitCode: faults > 0 ? 1 : 0 };
 }
@@ -67,16 +73,17 @@ interface Catalog {
   readonly lines: readonly Diagnosis[];
   /** Maps the variables that contain connections to the names of their datasources. */
   readonly secrets: ReadonlyMap<string, string>;
+  readonly replicas: readonly StoredReplicas[];
 }
 
 async function examineCatalog(env: Env): Promise<Catalog> {
-  const line = (state: Diagnosis['state'], text: string): Catalog => ({ lines: [{ state, about: 'catalog', text }], secrets: new Map() });
+  const line = (state: Diagnosis['state'], text: string): Catalog => ({ lines: [{ state, about: 'catalog', text }], secrets: new Map(), replicas: [] });
   const found = await attempt<Connection | undefined>('catalog', () => catalogConnection(env));
-  if ('line' in found) return { lines: [found.line], secrets: new Map() };
+  if ('line' in found) return { lines: [found.line], secrets: new Map(), replicas: [] };
   if (found.value === undefined) return line('warn', 'not checked: set CATALOG_URL to the value that the service has');
   const db = neonDb(found.value);
   try {
-    return { lines: await migrationLines(db), secrets: await datasourceSecrets(db) };
+    return { lines: await migrationLines(db), secrets: await datasourceSecrets(db), replicas: await storedReplicas(db) };
   } catch (e) {
     if (e instanceof DbError && (e.sqlstate === '42P01' || e.sqlstate === '3F000')) return line('fail', 'it does not exist yet: npm run migrate creates it');
     if (e instanceof DbError && e.sqlstate === '42501') return line('fail', 'the role of CATALOG_URL may not read it: it must own the schema kg_catalog');
@@ -105,6 +112,12 @@ async function migrationLines(db: CatalogDb): Promise<Diagnosis[]> {
   if (changed.length > 0) lines.push(line('fail', `${changed.join(', ')} changed since the catalog was created: restore the original file`));
   if (newer.length > 0) lines.push(line('warn', `the catalog is newer than this checkout: it also has ${newer.join(', ')}`));
   return [{ state: 'ok', about: 'catalog', text: 'it answers' }, ...(lines.length > 0 ? lines : [line('ok', `all ${files.length} applied`)])];
+}
+
+/** Checks the replicas of the datasources in the catalog. */
+async function examineReplicas(env: Env, known: readonly StoredReplicas[]): Promise<Diagnosis[]> {
+  const lines = await Promise.all(known.map((of) => replicaLines(of, (name, variable) => secretConnection(name, variable, env))));
+  return lines.flat();
 }
 
 /** Checks the datasources in the catalog and those in the environment. */

@@ -91,7 +91,7 @@ export class RowCutter {
     this.#captures = captures;
   }
 
-  /** The bytes of the captured results of a batch, one after the other with commas between them; undefined if there is none or they were too large. */
+  /** The bytes of the captured results of a batch, one after the other with commas between them; undefined without them, or if they were too large. */
   captured(): Uint8Array | undefined {
     return this.#capture === null || this.#captured > CAPTURE_BYTES ? undefined : wholeOf(this.#capture);
   }

@@ -1,5 +1,7 @@
 /** Answers of the REST API: error bodies, values and streams of rows, with the common headers. */
 import { HTTPException } from 'hono/http-exception';
+import type { Caller } from '../auth/authenticate.ts';
+import { canSee } from '../auth/grants.ts';
 import { badRequest, positionOf, SvcError } from '../errors.ts';
 import { FileError } from '../service.ts';
 import type { AppContext } from './context.ts';
@@ -29,7 +31,20 @@ export const success = (c: AppContext, data: unknown, more: Readonly<Record<stri
 
 /** An answer with a finished body; JSON by default. */
 export const raw = (c: AppContext, body: Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | string, type = JSON_TYPE): Response =>
-  new Response(body, { status: 200, headers: headersOf(c, { 'content-type': type }) });
+  new Response(body, { status: 200, headers: headersOf(c, { 'content-type': type, ...sourceOf(c) }) });
+
+const sourceOf = (c: AppContext): Record<string, string> => {
+  const source = c.get('source');
+  return source === undefined ? {} : { 'x-datasource': source };
+};
+
+/** Notes which database has returned the rows, for x-datasource. Only callers who see the datasource get its name. @param place 0: its own database, 1: its first replica */
+export const noteSource =
+  (c: AppContext, { principal }: Caller) =>
+  (datasource: string, place: number): void => {
+    const name = canSee(principal, ['datasource', datasource]) ? `; name=${encodeURIComponent(datasource)}` : '';
+    c.set('source', (place === 0 ? 'primary' : `replica ${place}`) + name);
+  };
 
 /** Converts anything that was thrown to a SvcError. Unexpected errors become a 500 that discloses nothing. */
 export function asSvcError(error: unknown): SvcError {

@@ -16,14 +16,14 @@ import {
   listOntologies,
   modelFiles,
   type ResultWish,
-  readiness,
+  ready,
   resultSeconds,
   runScript,
   Spending,
   unknownName,
   viewRows,
 } from '../service.ts';
-import { asSvcError, failure, json, raw, success } from './answers.ts';
+import { asSvcError, failure, json, noteSource, raw, success } from './answers.ts';
 import { audit } from './audit.ts';
 import { drain, readText, requireJson, requireSqlText } from './body.ts';
 import { conditional } from './conditional.ts';
@@ -32,7 +32,7 @@ import { cors } from './cors.ts';
 import { bodyOf, CONTENT_TYPES, presentationOf, wishOf } from './format.ts';
 import { getToken } from './get-token.ts';
 import { checkHost, checkUrl, requestIdOf } from './guards.ts';
-import { permittedBy, queryBody, resultsLimit } from './input.ts';
+import { permittedBy, queryBody, resultsLimit, wantsFresh } from './input.ts';
 import { logRequest } from './log.ts';
 import { admitted, mounted } from './mounted.ts';
 import { asyncResult, beginAsync, wantsAsync } from './openapi-async.ts';
@@ -113,7 +113,7 @@ function serviceRoutes(route: AddRoute, product: string, version: string): void 
     '/api/health/ready',
     'reads',
     known(async (c) => {
-      const checks = await readiness(request(c));
+      const checks = await (await ready()).readiness(request(c));
       const failed = checks.filter((check) => check.state === 'failed').map((check) => check.name);
       if (failed.length === 0) return success(c, { version, checks });
       const body = { status: 'error', data: `The service is not ready: ${failed.join(', ')}`, code: 'not_ready', hint: 'checks has the details', checks };
@@ -347,6 +347,8 @@ function request(c: AppContext, wish?: Wish) {
     noted: () => c.set('noted', true),
     timing: c.get('timing'),
     asks: (datasource: string) => c.set('datasource', datasource),
+    answeredBy: noteSource(c, caller),
+    fresh: wantsFresh(c.req.raw.headers),
     results: wish && resultWish(c, wish),
   };
 }
@@ -357,7 +359,7 @@ function resultWish(c: AppContext, wish: Wish): ResultWish | undefined {
   c.set('cache', 'bypass');
   return {
     form: JSON.stringify(wish),
-    bypass: /(^|,)\s*(no-cache|no-store)\s*(,|$)/i.test(c.req.header('cache-control') ?? ''),
+    bypass: wantsFresh(c.req.raw.headers) || /(^|,)\s*(no-cache|no-store)\s*(,|$)/i.test(c.req.header('cache-control') ?? ''),
     onState: (state) => c.set('cache', state),
   };
 }

@@ -24,6 +24,8 @@ export interface Variables {
   bytes?: number;
   /** Name of the datasource that was asked last, for the log. */
   datasource?: string;
+  /** The value of x-datasource: which database has returned the rows. */
+  source?: string;
   /** Settles when the rows of an answer have been sent. */
   sent?: Promise<unknown>;
   /** The code of an error answer. */

@@ -82,6 +82,11 @@ const FAILURES: Readonly<Record<number, string>> = {
 export const HEADERS: JsonObject = {
   'x-request-id': { description: 'The id of the request: the caller\u2019s own id if it is well-formed', schema: { type: 'string' } },
   'x-cache': { description: 'How the result cache was used; missing if it is off', schema: { enum: ['hit', 'miss', 'bypass'] } },
+  'x-datasource': {
+    description:
+      'Which database returned the rows: `primary` or `replica 1`, with `; name=d` for callers who see the datasource; missing for cached results and datasources without replicas',
+    schema: { type: 'string' },
+  },
   'x-ontology-version': { description: 'The version of the ontology that was used', schema: { type: 'string', format: 'uuid' } },
   'server-timing': { description: 'Milliseconds of the parts of the request, only for callers from whom nothing is hidden', schema: { type: 'string' } },
   etag: { description: 'The value for if-none-match', schema: { type: 'string' } },
@@ -121,7 +126,7 @@ export const answer = (description: string, schema: BodyName | JsonObject, ...he
 /** A 200 with rows in JSON, CSV or NDJSON, selected by Accept. */
 export const rowsAnswer = (description: string, json: BodyName | JsonObject): JsonObject => ({
   description,
-  headers: answersWith('x-ontology-version', 'x-cache'),
+  headers: answersWith('x-ontology-version', 'x-cache', 'x-datasource'),
   content: {
     'application/json': { schema: typeof json === 'string' ? ref(json) : json },
     'text/csv': { schema: { type: 'string', description: 'RFC 4180: a header record with the names, then a record for each row' } },

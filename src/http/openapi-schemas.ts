@@ -32,8 +32,8 @@ const Ready = Success.extend({
     version: text('The release of the service'),
     checks: z.array(
       z.object({
-        name: text('`catalog`, `migrations`, `datasource <name>`, `kv`, `durable_objects` or `language_model`'),
-        state: z.enum(['ok', 'failed', 'off']),
+        name: text('`catalog`, `migrations`, `datasource <name>`, `datasource <name> replica <n>`, `kv`, `durable_objects` or `language_model`'),
+        state: z.enum(['ok', 'warning', 'failed', 'off']),
         ms: z.number().optional(),
         detail: z.string().optional(),
       }),
@@ -192,6 +192,7 @@ const mode = 'Effective only with `nested` and `api-nested-format-properties`. '
 /** Headers of requests for rows. */
 export const ROW_HEADERS = {
   'results-limit': RESULTS_LIMIT,
+  'x-consistency': z.enum(['primary']).meta({ description: 'Reads from the primary of the datasource, not from a replica or the result cache' }),
   'x-server-timing': flag('Returns the header `server-timing`, if nothing of the ontology is hidden from the caller'),
   nested: flag('Returns related rows as nested objects, if the select list has the `entity_id` of the root and a relationship or multi-value column'),
   'api-nested-format-properties': flag('Formats values by the `format` tags of their properties'),

@@ -66,6 +66,10 @@ export interface ServiceRequest {
   readonly timing?: Timing | undefined;
   /** Called with the name of the datasource that a statement is sent to. */
   readonly asks?: ((datasource: string) => void) | undefined;
+  /** Called with the name of the datasource whose rows are returned, and who answered: 0 its own database, 1 its first replica. */
+  readonly answeredBy?: ((datasource: string, place: number) => void) | undefined;
+  /** True: no rows of replicas. */
+  readonly fresh?: boolean | undefined;
   /** How the request uses the result cache; undefined: it does not use it. */
   readonly results?: ResultWish | undefined;
 }
@@ -173,6 +177,8 @@ export interface AsyncJob {
   readonly requestId: string;
   /** As in `ServiceRequest`; undefined: the job was stored by an earlier release, which had it in the script. */
   readonly permitted?: Permitted | null | undefined;
+  /** As in `ServiceRequest`. */
+  readonly fresh?: boolean | undefined;
   /** The version of the ontology when the statement was sent. */
   readonly knownVersion: string | null;
   /** The presentation of its rows. */

@@ -2,7 +2,7 @@
 
 /** What an isolate remembers of a replica. */
 export interface ReplicaState {
-  /** When the statements began that have not ended. A request that the runtime ended leaves its entry behind, so old ones are dropped. */
+  /** When the statements began that have not ended. The entry of a request that the runtime ended stays, so old ones are dropped. */
   begun: number[];
   /** Moving average of the times to the first bytes of answers, in milliseconds; 0: none yet. */
   latency: number;

@@ -32,13 +32,7 @@ export const DOUBT_MS = 2000;
  */
 export function firstOf(race: Race): Promise<{ readonly rows: RowStream; readonly first: First }> {
   const { promise, resolve, reject } = Promise.withResolvers<{ rows: RowStream; first: First }>();
-  const aborts = { replica: new AbortController(), primary: new AbortController() };
-  const leave = (): void => {
-    aborts.replica.abort();
-    aborts.primary.abort();
-  };
-  if (race.signal?.aborted) leave();
-  else race.signal?.addEventListener('abort', leave, { once: true });
+  const { aborts, leave } = abortsOf(race.signal);
   const faults: { replica?: unknown; primary?: unknown } = {};
   let isOver = false;
   let isPrimaryAsked = false;
@@ -89,4 +83,16 @@ export function firstOf(race: Race): Promise<{ readonly rows: RowStream; readonl
     (error: unknown) => lost('replica', error),
   );
   return promise;
+}
+
+/** Aborts for both sides; the caller's signal aborts both. */
+function abortsOf(signal: AbortSignal | undefined): { readonly aborts: Readonly<Record<First, AbortController>>; readonly leave: () => void } {
+  const aborts = { replica: new AbortController(), primary: new AbortController() };
+  const leave = (): void => {
+    aborts.replica.abort();
+    aborts.primary.abort();
+  };
+  if (signal?.aborted) leave();
+  else signal?.addEventListener('abort', leave, { once: true });
+  return { aborts, leave };
 }

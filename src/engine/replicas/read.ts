@@ -1,6 +1,6 @@
 /**
  * Reads from a replica of a datasource (docs/scale-out.md#reads-from-replicas). The statement and a question about the replica's position are one transaction,
- * so that no row of a replica is returned that lags, was promoted, or has another database. Whatever fails there is asked once more of the primary.
+ * so that no row of a replica is returned that lags, was promoted, or has another database. A statement that fails there runs once more, on the primary.
  */
 import { cacheOf } from '../../cache.ts';
 import { SvcError } from '../../errors.ts';

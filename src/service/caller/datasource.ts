@@ -4,6 +4,7 @@ import { canSee } from '../../auth/grants.ts';
 import { sha256 } from '../../auth/tokens.ts';
 import type { OntologyRow } from '../../catalog/snapshot.ts';
 import { type Datasource, parseDatasourceSecret } from '../../engine/datasource.ts';
+import { DEFAULT_MAX_LAG_MS, maxLag, replicaNames } from '../../engine/replicas/options.ts';
 import { badRequest, SvcError } from '../../errors.ts';
 import { fold } from '../../ontology/names.ts';
 import type { Runtime } from '../runtime.ts';
@@ -59,6 +60,29 @@ export function findDatasource(runtime: Runtime, { snapshot }: Caller, name: str
   const row = snapshot.datasources.find((d) => d.key === fold(name));
   const secret = row === undefined ? undefined : runtime.config.datasourceSecrets[row.secret];
   return row === undefined || secret === undefined ? undefined : connectionOf(row.name, secret);
+}
+
+/** A datasource and its replicas; undefined if it has none. A replica whose variable is missing or invalid is undefined. */
+export interface WithReplicas {
+  readonly replicas: readonly (Datasource | undefined)[];
+  readonly maxLagMs: number;
+}
+
+/** Returns the connections of the replicas of a datasource; undefined if it has none. */
+export function replicasOf({ config }: Runtime, { snapshot }: Caller, name: string): WithReplicas | undefined {
+  const row = snapshot.datasources.find((d) => d.key === fold(name));
+  if (row === undefined) return undefined;
+  const replicas = replicaNames(row.replicas).map((secret) => replicaOf(row.name, config.datasourceSecrets[secret]));
+  return replicas.some((r) => r !== undefined) ? { replicas, maxLagMs: maxLag(row.maxLag) ?? DEFAULT_MAX_LAG_MS } : undefined;
+}
+
+function replicaOf(name: string, secret: string | undefined): Datasource | undefined {
+  try {
+    return secret === undefined ? undefined : connectionOf(name, secret);
+  } catch {
+    // `kg doctor` and health/ready report it
+    return undefined;
+  }
 }
 
 /** Returns the key of a datasource that is attached to the ontology. @throws SvcError 400 `unknown_datasource` */

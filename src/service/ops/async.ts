@@ -84,6 +84,7 @@ async function start(request: ServiceRequest, { script, presentation, question }
     script,
     requestId: request.requestId,
     permitted: request.permitted,
+    ...(request.fresh ? { fresh: true } : {}),
     knownVersion: row?.version ?? null,
     presentation,
     ...(question === undefined ? {} : { question }),
@@ -144,12 +145,12 @@ export async function* asyncRows(
 /** The request of a job: the current rights of its caller, and the timeout ASYNC_TIMEOUT_MS. @throws SvcError 401, 503 as `resume` */
 export async function jobRequest(
   { config, ...runtime }: Runtime,
-  { caller, requestId, permitted = null, knownVersion }: AsyncJob,
+  { caller, requestId, permitted = null, fresh, knownVersion }: AsyncJob,
   signal: AbortSignal,
   about: ServiceRequest['about'],
 ): Promise<ServiceRequest> {
   const patient: Runtime = { ...runtime, config: { ...config, statementTimeoutMs: config.asyncTimeoutMs } };
-  return { runtime: patient, caller: await resume(caller, runtime), requestId, spending: new Spending(), signal, permitted, knownVersion, about };
+  return { runtime: patient, caller: await resume(caller, runtime), requestId, spending: new Spending(), signal, permitted, fresh, knownVersion, about };
 }
 
 /**

@@ -1,17 +1,20 @@
 /** Checks whether the service can reach everything that it needs. */
+
+import type { Caller } from '../../auth/authenticate.ts';
 import { sql } from '../../catalog/db.ts';
 import { appliedMigration, LATEST_MIGRATION } from '../../catalog/migrations.ts';
 import { httpEngine } from '../../engine/engine.ts';
+import { replicaNames } from '../../engine/replicas/options.ts';
 import { PING } from '../../engine/statement.ts';
 import { forbidden, SvcError } from '../../errors.ts';
-import { datasourceOf } from '../caller/datasource.ts';
-import type { ServiceRequest } from '../runtime.ts';
+import { datasourceOf, replicasOf } from '../caller/datasource.ts';
+import type { Runtime, ServiceRequest } from '../runtime.ts';
 
-/** The outcome of one check. `off`: the service is configured without it. */
+/** The outcome of one check. `off`: the service is configured without it. `warning`: something is wrong, and the service works without it. */
 export interface Check {
-  /** `catalog`, `migrations`, `datasource <name>`, `kv`, `durable_objects` or `language_model`. */
+  /** `catalog`, `migrations`, `datasource <name>`, `datasource <name> replica <n>`, `kv`, `durable_objects` or `language_model`. */
   readonly name: string;
-  readonly state: 'ok' | 'failed' | 'off';
+  readonly state: 'ok' | 'warning' | 'failed' | 'off';
   /** How long the check took, in milliseconds; absent if nothing was asked. */
   readonly ms?: number;
   /** What is wrong, or a remark. */
@@ -41,6 +44,7 @@ export async function readiness({ runtime, caller, signal }: ServiceRequest): Pr
       const applied = await appliedMigration(db);
       if (applied !== LATEST_MIGRATION) throw new Mismatch(`the catalog has ${applied ?? 'no migration'}, the service needs ${LATEST_MIGRATION}`);
     }),
+    ...replicaChecks(runtime, caller),
     ...caller.snapshot.datasources.map(({ name }) =>
       check(`datasource ${name}`, () => httpEngine.batch(datasourceOf(runtime, caller, name), [{ text: PING }], { timeoutMs: TIMEOUT_MS, signal })),
     ),
@@ -52,6 +56,29 @@ export async function readiness({ runtime, caller, signal }: ServiceRequest): Pr
         : ({ name: 'language_model', state: 'ok', detail: 'configured; it was not asked' } as const),
     ],
   ]);
+}
+
+/** Asks the replicas of all datasources. One that cannot be used is a warning: the reads go to the primary. */
+function replicaChecks(runtime: Runtime, caller: Caller): Promise<Check>[] {
+  return caller.snapshot.datasources.flatMap((row) =>
+    replicaNames(row.replicas).map(async (_, i): Promise<Check> => {
+      const name = `datasource ${row.name} replica ${i + 1}`;
+      const replica = replicasOf(runtime, caller, row.name)?.replicas[i];
+      if (replica === undefined) return { name, state: 'warning', detail: 'its variable is not set, or is invalid' };
+      const begun = runtime.now();
+      const failed = await failure(async () => {
+        const { mismatch } = await import('../../engine/replicas/position.ts');
+        const wrong = await mismatch(replica, datasourceOf(runtime, caller, row.name), TIMEOUT_MS);
+        if (wrong !== undefined) throw new Mismatch(wrong);
+      });
+      return {
+        name,
+        state: failed === undefined ? 'ok' : 'warning',
+        ms: Math.round(runtime.now() - begun),
+        ...(failed === undefined ? {} : { detail: failed }),
+      };
+    }),
+  );
 }
 
 /** A difference that an operator has to repair. */

@@ -4,6 +4,7 @@ import { STEPS_OF_A_CHARACTER, visited } from '../../budget.ts';
 import { cacheOf } from '../../cache.ts';
 import type { Datasource } from '../../engine/datasource.ts';
 import { httpEngine } from '../../engine/engine.ts';
+import type { RowStream, RowsRequest } from '../../engine/rows.ts';
 import { keepsNames } from '../../engine/settings.ts';
 import { EXPLAIN } from '../../engine/statement.ts';
 import { badRequest, quoted, type SvcError } from '../../errors.ts';
@@ -12,7 +13,7 @@ import type { Graph } from '../../ontology/graph.ts';
 import { type NamedRelation, type OutputOptions, type Plan, type PlanContext, planSelect, rebind } from '../../planner/index.ts';
 import { allowedFunctionsOf } from '../../planner/read/own-functions.ts';
 import type { Verified } from '../../planner/verify/index.ts';
-import { attachedDatasource, connectionDigest, datasourceOf, findDatasource } from '../caller/datasource.ts';
+import { attachedDatasource, connectionDigest, datasourceOf, findDatasource, replicasOf } from '../caller/datasource.ts';
 import { Definers } from '../caller/definers.ts';
 import { noGraph } from '../caller/lookup.ts';
 import { accessKey, accessOf, factsKey, factsOf } from '../caller/policies.ts';
@@ -276,6 +277,20 @@ async function placeOfResult({ request, caller, draft }: Session, { plan, dataso
   return resultPlace(request, { ontology: draft.row, datasource: { name: datasource.name, connection }, plan, access: context.access });
 }
 
+/** Runs a statement on the datasource, or on a replica of it if it has replicas and the caller does not ask for its own rows. @throws SvcError */
+async function rowsOf({ request, caller, draft }: Session, datasource: Datasource, asked: RowsRequest): Promise<RowStream> {
+  const { runtime, fresh, answeredBy } = request;
+  const near = replicasOf(runtime, caller, datasource.name);
+  if (near === undefined) return httpEngine.rows(datasource, asked);
+  const { readNear, readPrimary } = await import('../../engine/replicas/read.ts');
+  const { now, waitUntil, log } = runtime;
+  // a script that changes the model may need tables that were just created
+  const read = fresh || draft?.changed ? readPrimary : readNear;
+  const { rows, place } = await read({ ...near, primary: datasource, now, waitUntil, log }, asked);
+  answeredBy?.(datasource.name, place);
+  return rows;
+}
+
 /**
  * Runs a prepared statement, or returns its cached answer.
  * @param last false: the statement is run only to detect errors, and its rows are dropped
@@ -304,7 +319,7 @@ export async function runRead(session: Session, prepared: Prepared, last: boolea
     physicalNames: physicalNames(graph),
     mayQuote: plan.mayQuote,
   };
-  const rows = await watched(session, datasource.name, () => httpEngine.rows(datasource, asked)).catch((error: unknown) => {
+  const rows = await watched(session, datasource.name, () => rowsOf(session, datasource, asked)).catch((error: unknown) => {
     throw withPosition(error, plan, source);
   });
   if (!last) rows.cancel();

@@ -1,7 +1,9 @@
 /** CREATE and DROP DATASOURCE, and the statements that attach datasources to ontologies. */
 import { can, canSee } from '../../auth/grants.ts';
 import * as catalog from '../../catalog/changes.ts';
+import type { DatasourceRow } from '../../catalog/snapshot.ts';
 import { isDatasourceSecret } from '../../config.ts';
+import { MOST_REPLICAS, maxLag, replicaNames } from '../../engine/replicas/options.ts';
 import { badRequest, forbidden, quoted } from '../../errors.ts';
 import type { AlterOntologyDatasource, CreateDatasource, DropDatasource } from '../../language/statements.ts';
 import { fold } from '../../ontology/names.ts';
@@ -33,15 +35,39 @@ async function createDatasource(ctx: Changing, statement: CreateDatasource): Pro
   const old = ctx.caller.snapshot.datasources.find((d) => d.key === fold(name.text));
   if (old !== undefined && statement.ifNotExists) return done([], { datasource: old.name, type: old.type, secret: old.secret });
   if (old !== undefined && !statement.replace) throw exists('datasource', name);
-  const row = { name: old?.name ?? name.text, type: 'postgres', secret: secret.text, options: optionsOf(statement.options) };
-  const list = ctx.caller.snapshot.datasources as { id: string; name: string; key: string; type: string; secret: string }[];
-  if (old === undefined) list.push({ ...row, id: '', key: fold(name.text) });
+  const options = optionsOf(statement.options);
+  const missing = checkReplicas(ctx, statement, options);
+  const row = { name: old?.name ?? name.text, type: 'postgres', secret: secret.text, options };
+  const list = ctx.caller.snapshot.datasources as DatasourceRow[];
+  const seen = { name: row.name, type: row.type, secret: row.secret, replicas: options.replicas, maxLag: options.max_lag };
+  if (old === undefined) list.push({ ...seen, id: '', key: fold(name.text) });
   else {
-    list[list.indexOf(old)] = { ...old, ...row };
+    list[list.indexOf(old)] = { ...old, ...seen };
     await requireAllowed(ctx, old.key, secret.offset);
   }
   const calls = old === undefined ? catalog.createDatasource(row) : catalog.replaceDatasource(old.id, row);
-  return done(calls, { datasource: row.name, type: row.type, secret: row.secret });
+  const warning = missing.length === 0 ? {} : { warning: `not set, so these replicas are not used: ${missing.join(', ')}` };
+  return done(calls, { datasource: row.name, type: row.type, secret: row.secret, ...warning });
+}
+
+/** Checks the options about replicas. @returns the variables of replicas that are not set @throws SvcError 400 `bad_secret`, `bad_value` */
+function checkReplicas(ctx: Changing, { secret, options }: CreateDatasource, values: Readonly<Record<string, string>>): readonly string[] {
+  const offsetOf = (option: string): number => options.find(({ key }) => fold(key.text) === option)?.key.offset ?? 0;
+  const offset = offsetOf('replicas');
+  const names = replicaNames(values.replicas);
+  const wrong = names.find((name) => !isDatasourceSecret(name));
+  if (wrong !== undefined) {
+    throw badRequest('bad_secret', `replicas must list variables that begin with DATASOURCE_, not ${quoted(wrong)}`, {
+      offset,
+      hint: "For example replicas = 'DATASOURCE_D_R1, DATASOURCE_D_R2'",
+    });
+  }
+  const twice = names.find((name, i) => name === secret.text || names.indexOf(name) !== i);
+  if (twice !== undefined) throw badRequest('bad_value', `${twice} is named twice`, { offset, hint: 'SECRET and each replica are different variables' });
+  if (names.length > MOST_REPLICAS) throw badRequest('bad_value', `a datasource has at most ${MOST_REPLICAS} replicas`, { offset });
+  if (maxLag(values.max_lag) === undefined)
+    throw badRequest('bad_value', 'max_lag must be a time from 1 s to 1 h', { offset: offsetOf('max_lag'), hint: "For example '10 s' or '2 min'" });
+  return names.filter((name) => ctx.session.request.runtime.config.datasourceSecrets[name] === undefined);
 }
 
 /**
