@@ -1,4 +1,4 @@
-/** Columns of links that have the values of masked properties: those that refer to a masked key, and those with the name of one. */
+/** Columns of links, and multi-valued properties, that have the values of masked properties: those that refer to a masked key, and those with the name of one. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startService, type TestService } from '../support/service.ts';
 
@@ -101,4 +101,23 @@ it('A column with the name of a property of both ends has the stricter one of th
       ])
         expect((await s.rows(`SELECT "${path}_rank" AS r FROM dsvc.${from}`, 'club', rex)).map((r) => r.r)).toEqual([null, null]);
     });
+});
+
+it('The values of a multi-valued property have the mask of the concept that they are mapped into, also for a concept that shares its key', async () => {
+  for (const table of ['buyer', 'seller']) await s.database.exec(`CREATE TABLE club.t_${table} (nr bigint, name text)`);
+  await s.database.exec('CREATE TABLE club.t_phone (nr bigint, phone text)');
+  await s.database.exec("INSERT INTO club.t_buyer VALUES (1, 'Ann'), (2, 'Bob')");
+  await s.database.exec("INSERT INTO club.t_seller VALUES (1, 'Ann')");
+  await s.database.exec("INSERT INTO club.t_phone VALUES (1, '555-1')");
+  await s.rows(`CREATE ONTOLOGY trade;
+CREATE CONCEPT party (nr bigint, name string, PRIMARY KEY (nr), CONSTRAINT phone MULTIVALUE string);
+CREATE CONCEPT buyer INHERITS (party); CREATE CONCEPT seller INHERITS (party);
+CREATE MAPPING b INTO (buyer) AS SELECT nr, name FROM club.t_buyer; CREATE MAPPING s INTO (seller) AS SELECT nr, name FROM club.t_seller;
+CREATE MAPPING p INTO (seller) MULTIVALUE phone AS SELECT nr, phone FROM club.t_phone;
+GRANT QUERY ON ALL ontology.trade TO USER rex`);
+  const phones = async (concept: string) => (await s.rows(`SELECT phone FROM dsvc.${concept} WHERE name = 'Ann'`, 'trade', rex)).map((r) => r.phone);
+  expect(await phones('buyer')).toEqual(['555-1']);
+  await s.rows('CREATE POLICY veil ON PROPERTY phone OF CONCEPT seller MASK NULL', 'trade');
+  for (const concept of ['buyer', 'seller']) expect(await phones(concept)).toEqual([null]);
+  expect(await phones('party')).toEqual([null, null]);
 });

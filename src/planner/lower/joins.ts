@@ -162,7 +162,12 @@ function joinMulti(node: PathNode, parent: PathNode, def: PropertyDef): Maker {
         targetList: [
           ...near.map((n, i) => target(keyColumn(mapping, n.def, given(n.def.name)), `n${i}`)),
           target(
-            maskStandalone(state, columnValue(given(def.name), value, columnOf(def.name)), def.name, state.policies?.maskIn(parent.concept, def.name)),
+            maskStandalone(
+              state,
+              columnValue(given(def.name), value, columnOf(def.name)),
+              def.name,
+              state.policies?.maskInAny(ownersOf(state.graph, parent.concept, mapping), def.name),
+            ),
             'value',
           ),
         ],
@@ -191,6 +196,12 @@ export function multiMappings(graph: Graph, concept: Concept, def: PropertyDef):
   const sharesKey = (c: Concept): boolean => c.key !== null && c.key.holder === concept.key?.holder;
   const found = graph.concepts.filter((c) => c.multiMappings.length > 0 && sharesKey(c)).flatMap((c) => c.multiMappings);
   return [...new Set(found)].filter((m) => m.property?.toLowerCase() === def.name.toLowerCase());
+}
+
+/** The concepts whose masks apply to the values that a mapping gives a concept: also the one that it maps into, if the concept only shares its key. */
+function ownersOf(graph: Graph, concept: Concept, { concept: into }: MappingDef): readonly Concept[] {
+  const mapped = graph.concept(into ?? '');
+  return mapped === undefined || concept.isA(mapped) ? [concept] : [concept, mapped];
 }
 
 /** A key column of a multi-value mapping. An integer keeps the table's type so that the index can be used. */
