@@ -1,5 +1,5 @@
 /**
- * Counts keys instead of entity ids: `COUNT(entity_id)` is the number of rows with a key. The database then need not build and compare
+ * Counts keys instead of entity ids, and groups by them: `COUNT(entity_id)` is the number of rows with a key. The database then need not build and compare
  * the texts (docs/design/sql-shapes.md#counts-of-entity_id).
  */
 import type { ColumnRef, FuncCall } from '@pgsql/types';
@@ -18,12 +18,13 @@ const EXACT = new Set(['text', 'smallint', 'integer', 'bigint', 'uuid', 'date', 
 interface Uses {
   /** The number of references. */
   all: number;
-  /** The number of references that are the only argument of COUNT. */
+  /** The number of references that are the only argument of COUNT, or an item of GROUP BY. */
   counted: number;
+  /** True if different ids must have different keys. */
   distinct: boolean;
 }
 
-/** Lets the nodes whose `entity_id` a block only counts return the key instead. Only for a block that reads one concept, since a join by USING names its columns otherwise. */
+/** Lets the nodes whose `entity_id` a block only counts or groups by return the key instead. Only for a block that reads one concept, since a join by USING names its columns otherwise. */
 export function countKeys(state: PlanState, stmt: SelectStmt, relations: readonly ConceptRelation[]): void {
   // a masked key is no key, and a caller who sees a part of the model may not see the property
   if (state.policies !== undefined || state.seen !== state.graph || relations.some((r) => r.barriers.length > 0)) return;
@@ -49,6 +50,12 @@ function usesOf(state: PlanState, stmt: SelectStmt, relations: readonly ConceptR
     if (at !== undefined) at.all++;
   });
   if (uses.size === 0) return uses;
+  for (const item of stmt.groupClause ?? []) {
+    const at = 'ColumnRef' in item ? usesAt(item.ColumnRef) : undefined;
+    if (at === undefined) continue;
+    at.counted++;
+    at.distinct = true;
+  }
   walk(stmt, (n) => {
     const [argument] = 'FuncCall' in n && isCount(n.FuncCall) ? (n.FuncCall.args ?? []) : [];
     const at = argument && 'ColumnRef' in argument ? usesAt(argument.ColumnRef) : undefined;
