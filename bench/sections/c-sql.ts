@@ -31,7 +31,7 @@ async function contextOf({ local }: WorldDatabase): Promise<PlanContext> {
     await client.connect();
     try {
       graph = await withColumnTypes(graph, (sql) => client.query(sql));
-      enforces = await enforcedIn((sql, params) => client.query(sql, params));
+      enforces = await enforcedIn((sql) => client.query(sql));
     } finally {
       await client.end();
     }

@@ -68,7 +68,7 @@ export async function run(): Promise<void> {
     for (const sql of TABLES) await client.query(sql);
     const parser = await loadNodeParser();
     const graph = await withColumnTypes(graphOf(MODEL, 'walks', parser), (sql) => client.query(sql));
-    const enforces = await enforcedIn((sql, params) => client.query(sql, params));
+    const enforces = await enforcedIn((sql) => client.query(sql));
     const context: PlanContext = { graph, enforces, parser, product: 'svc', activeDatasource: 'main', keepsNames: () => true };
     const planned = (sql: string) => planSelect(context, { text: sql, offset: 0 });
     const timed = (sql: string) => {

@@ -24,8 +24,8 @@ export async function withColumnTypes(graph: Graph, query: (sql: string) => Prom
 }
 
 /** Whether the database enforces a reference, as the service asks it. */
-export async function enforcedIn(query: (sql: string, params: string[]) => Promise<Answer>): Promise<(datasource: string, key: string) => boolean> {
-  const { rows } = await query(sqlOf(ENFORCED), ['10000']);
+export async function enforcedIn(query: (sql: string) => Promise<Answer>): Promise<(datasource: string, key: string) => boolean> {
+  const { rows } = await query(sqlOf(ENFORCED));
   const keys = new Set(rows.map(({ key }) => keyOfRow(String(key))));
   return (_, key) => keys.has(key);
 }
