@@ -84,7 +84,7 @@ const PICTURES: Readonly<Record<string, { readonly place: string; readonly steps
     },
   },
   access: { place: '#/world/access', steps: async (page) => page.getByRole('cell', { name: 'demo' }).first().waitFor() },
-  connect: { place: '#/world/connect', steps: async (page) => page.getByText('Claude Code').waitFor() },
+  connect: { place: '#/world/connect', steps: async (page) => page.getByText('Claude Code').first().waitFor() },
 };
 
 const wanted = process.argv.slice(2);

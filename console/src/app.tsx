@@ -1,11 +1,11 @@
 /** The frame of the console: header, navigation, and the view of the current place. */
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { product, seenAs } from './api/http.ts';
+import { identifier, product, seenAs } from './api/http.ts';
 import { credential, logOut, signedIn } from './api/session.ts';
 import { asksQuestions } from './ask/available.ts';
 import { model, modelFailure, reloadModel } from './model/current.ts';
-import { FailureBox, Loading } from './parts/basics.tsx';
+import { Code, FailureBox, Loading } from './parts/basics.tsx';
 import { setTheme, THEMES, theme } from './parts/theme.ts';
 import { hashOf, place, VIEWS, type View } from './router.ts';
 import { texts } from './texts.ts';
@@ -115,6 +115,16 @@ const Pages = () => (
   </>
 );
 
+/** An ontology that the user may not see is answered like one that does not exist. */
+const NoRight = () => (
+  <>
+    <p>{texts.ontologies.noRight}</p>
+    <Code
+      text={`GRANT QUERY ON ALL ontology.${identifier(place.value.ontology ?? '')} TO USER ${identifier(seenAs.value ?? credential.value?.user ?? 'you')}`}
+    />
+  </>
+);
+
 /** The current view, once its script and the model are loaded. */
 function Current({ view }: { readonly view: View }) {
   const [loaded, setLoaded] = useState<{ readonly view: View; readonly Content: ComponentType } | null>(null);
@@ -129,7 +139,12 @@ function Current({ view }: { readonly view: View }) {
       current = false;
     };
   }, [view, failed]);
-  if (modelFailure.value !== null) return <FailureBox failure={modelFailure.value} retry={() => void reloadModel()} />;
+  if (modelFailure.value !== null)
+    return (
+      <FailureBox failure={modelFailure.value} retry={() => void reloadModel()}>
+        {modelFailure.value.code === 'unknown_ontology' && <NoRight />}
+      </FailureBox>
+    );
   if (model.value === null || loaded?.view !== view) return <Loading />;
   return <loaded.Content />;
 }

@@ -31,14 +31,15 @@ describe('the console and the other pages', () => {
 
   it('have the settings of each client with the address of the service', async () => {
     const page = await console.signedIn('connect');
-    await page.getByRole('heading', { name: 'Claude Code' }).waitFor();
-    const text = async (title: string): Promise<string> =>
+    await page.getByRole('heading', { name: /^Claude Code Copy/ }).waitFor();
+    const text = async (title: string | RegExp): Promise<string> =>
       (await page
         .locator('section', { has: page.getByRole('heading', { name: title }) })
         .locator('pre')
         .textContent()) ?? '';
     const mcp = `${console.base}/svc/api/mcp?ontology=shop`;
-    expect(await text('Claude Code')).toContain(mcp);
+    expect(await text(/^Claude Code Copy/)).toContain(`'${mcp}' --header`);
+    expect(await text('without a token')).toBe(`claude mcp add --transport http svc '${mcp}'`);
     expect(JSON.parse(await text('Windsurf'))).toEqual({ mcpServers: { svc: { serverUrl: mcp, headers: { 'x-api-key': `\${env:KG_TOKEN}` } } } });
     expect(JSON.parse(await text('Gemini CLI'))).toEqual({ mcpServers: { svc: { httpUrl: mcp, headers: { 'x-api-key': '$KG_TOKEN' } } } });
     expect(await text('Copilot Studio')).toBe(mcp);

@@ -456,6 +456,14 @@ describe('the console', () => {
     await page.getByRole('searchbox').fill('porto');
     await page.keyboard.press('Enter');
     await expect.poll(() => page.locator('.found button').allTextContents()).toEqual(['Porto town']);
+    for (const [text, found] of [
+      ['xxxx', '<img'],
+      ['30.50', 'order, total'],
+    ] as const) {
+      await page.getByRole('searchbox').fill(text);
+      await page.keyboard.press('Enter');
+      await expect.poll(() => page.locator('.found button').allTextContents()).toEqual([expect.stringContaining(found)]);
+    }
     await page.getByRole('combobox', { name: 'Concept' }).selectOption('town');
     await page.getByRole('searchbox').fill('N');
     await page.keyboard.press('Enter');
@@ -605,16 +613,17 @@ describe('the console', () => {
         'You see only some characters of name',
       ]);
       expect(await details.locator('table tbody tr').count()).toBe(2);
-      // the result of a query leads to this explanation
+      // the result of a query says it, too
       await page.getByRole('link', { name: 'Query', exact: true }).click();
-      const hidden = page.getByRole('link', { name: 'Policies hide some of it' });
+      const hidden = page.getByText('Policies hide some of it');
       await run(page, 'SELECT name FROM svc.town');
       await hidden.waitFor();
       await run(page, 'SELECT order_no FROM svc.order');
       await hidden.waitFor({ state: 'detached' });
       await run(page, 'SELECT name FROM svc.town');
       await hidden.click();
-      await details.getByRole('button', { name: 'customer' }).first().waitFor();
+      await page.getByText('You see NULL instead of code').waitFor();
+      await page.goto(`${base}/svc/console/#/shop/model?concept=town`);
       await change('DROP POLICY near_towns; DROP POLICY no_code; DROP POLICY short');
       await page.reload();
       await details.getByText('No row policy or mask limits what you see.').waitFor();

@@ -1,6 +1,7 @@
 /** The audit: who changed what when, and who gave rights to whom. Loaded when it is opened. */
 import { useState } from 'preact/hooks';
-import { type Failure, failureOf, literal, product, query } from '../api/http.ts';
+import { literal, product, query } from '../api/http.ts';
+import { useAttempt } from '../parts/attempt.ts';
 import { FailureBox } from '../parts/basics.tsx';
 import { Table } from '../parts/table.tsx';
 import { texts } from '../texts.ts';
@@ -23,24 +24,19 @@ export function Changes({ ontology }: { readonly ontology: string }) {
   const [kind, setKind] = useState<string>(all);
   const [text, setText] = useState('');
   const [rows, setRows] = useState<readonly Change[] | null>(null);
-  const [failure, setFailure] = useState<Failure | null>(null);
-  const load = async (offset: number): Promise<void> => {
-    setFailure(null);
+  const { failure, attempt } = useAttempt();
+  const load = (offset: number): void => {
     const like = (column: string, part: string): string => `${column} ILIKE ${literal(`%${part.replace(/[\\%_]/g, '\\$&')}%`)}`;
     const where = [
       kind === rights ? `(${RIGHTS.map((word) => like('action', word)).join(' OR ')})` : kind === model ? `ontology = ${literal(ontology)}` : 'TRUE',
       ...(text.trim() === '' ? [] : [`(${['user_name', 'actor', 'statements'].map((c) => like(c, text.trim())).join(' OR ')})`]),
     ].join(' AND ');
     const columns = 'changed_on, user_name, actor, action, statements, ontology';
-    try {
-      const more = await query<Change>(
-        null,
-        `SELECT ${columns} FROM ${product}.SYS_AUDIT WHERE ${where} ORDER BY changed_on DESC, request_id LIMIT ${PAGE} OFFSET ${offset}`,
-      );
-      setRows((before) => [...(offset === 0 ? [] : (before ?? [])), ...more]);
-    } catch (error) {
-      setFailure(failureOf(error));
-    }
+    const sql = `SELECT ${columns} FROM ${product}.SYS_AUDIT WHERE ${where} ORDER BY changed_on DESC, request_id LIMIT ${PAGE} OFFSET ${offset}`;
+    void attempt(
+      () => query<Change>(null, sql),
+      (more) => setRows([...(rows ?? []).slice(0, offset), ...more]),
+    );
   };
   const { when, who, what, where } = texts.changes;
   return (
@@ -48,7 +44,7 @@ export function Changes({ ontology }: { readonly ontology: string }) {
       <form
         onSubmit={(e) => {
           e.preventDefault();
-          void load(0);
+          load(0);
         }}
       >
         <div class="fields">
@@ -74,7 +70,7 @@ export function Changes({ ontology }: { readonly ontology: string }) {
         </Table>
       )}
       {rows !== null && rows.length > 0 && rows.length % PAGE === 0 && (
-        <button type="button" onClick={() => void load(rows.length)}>
+        <button type="button" onClick={() => load(rows.length)}>
           {texts.data.more}
         </button>
       )}

@@ -1,7 +1,7 @@
 /** A form that builds a statement, shows it, and runs it. */
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
-import { change, type Failure, failureOf } from '../api/http.ts';
+import { changeAndReload } from '../model/current.ts';
+import { useAttempt } from '../parts/attempt.ts';
 import { Code, Copy, FailureBox } from '../parts/basics.tsx';
 import { texts } from '../texts.ts';
 
@@ -13,30 +13,20 @@ interface Props {
   /** The statement as it is shown, if it has a secret. */
   readonly shown?: string | undefined;
   /** Called with the rows of the answer. */
-  onDone(rows: readonly Record<string, unknown>[]): void;
+  onDone?(rows: readonly Record<string, unknown>[]): void;
   readonly children: ComponentChildren;
 }
 
-export function StatementForm({ title, ontology, statement, shown = statement ?? '', onDone, children }: Props) {
-  const [failure, setFailure] = useState<Failure | null>(null);
-  const [busy, setBusy] = useState(false);
-  const run = async (event: Event): Promise<void> => {
+export function StatementForm({ title, ontology, statement, shown = statement ?? '', onDone = () => {}, children }: Props) {
+  const { busy, failure, attempt } = useAttempt();
+  const run = (event: Event): void => {
     event.preventDefault();
-    if (statement === null) return;
-    setBusy(true);
-    setFailure(null);
-    try {
-      onDone(await change<Record<string, unknown>>(ontology, statement));
-    } catch (error) {
-      setFailure(failureOf(error));
-    } finally {
-      setBusy(false);
-    }
+    if (statement !== null) void attempt(() => changeAndReload<Record<string, unknown>>(ontology, statement), onDone);
   };
   return (
     <details class="card form">
       <summary>{title}</summary>
-      <form onSubmit={(e) => void run(e)}>
+      <form onSubmit={run}>
         <div class="fields">{children}</div>
         {statement !== null && <Code text={shown} />}
         <p class="actions">

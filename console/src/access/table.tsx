@@ -1,7 +1,8 @@
 /** A table of rows with a button for each row, which shows its statement and asks before it runs. */
 import { useState } from 'preact/hooks';
 import { cellText } from '../api/exact.ts';
-import { change, type Failure, failureOf } from '../api/http.ts';
+import { changeAndReload } from '../model/current.ts';
+import { useAttempt } from '../parts/attempt.ts';
 import { FailureBox, Line } from '../parts/basics.tsx';
 import { texts } from '../texts.ts';
 
@@ -19,17 +20,15 @@ interface Props {
 
 export function AccessTable({ caption, columns, rows, ontology, action, onDone }: Props) {
   const [asked, setAsked] = useState<number | null>(null);
-  const [failure, setFailure] = useState<Failure | null>(null);
-  const run = async (statement: string): Promise<void> => {
-    setFailure(null);
-    try {
-      await change(ontology, statement);
-      setAsked(null);
-      onDone();
-    } catch (error) {
-      setFailure(failureOf(error));
-    }
-  };
+  const { failure, attempt } = useAttempt();
+  const run = (statement: string): void =>
+    void attempt(
+      () => changeAndReload(ontology, statement),
+      () => {
+        setAsked(null);
+        onDone();
+      },
+    );
   return (
     <>
       {failure !== null && <FailureBox failure={failure} />}
@@ -66,7 +65,7 @@ export function AccessTable({ caption, columns, rows, ontology, action, onDone }
                         (asked === i ? (
                           <span class="confirm">
                             <Line text={statement} />
-                            <button type="button" class="danger" onClick={() => void run(statement)}>
+                            <button type="button" class="danger" onClick={() => run(statement)}>
                               {action.label}
                             </button>
                             <button type="button" onClick={() => setAsked(null)}>

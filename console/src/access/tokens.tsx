@@ -1,6 +1,7 @@
 /** The API tokens of a user, with a button that revokes each. */
 import { useState } from 'preact/hooks';
-import { type Failure, failureOf, identifier, query } from '../api/http.ts';
+import { identifier, query } from '../api/http.ts';
+import { useAttempt } from '../parts/attempt.ts';
 import { FailureBox } from '../parts/basics.tsx';
 import { texts } from '../texts.ts';
 import { Field } from './statement-form.tsx';
@@ -10,22 +11,15 @@ import { AccessTable } from './table.tsx';
 export function Tokens() {
   const [user, setUser] = useState('');
   const [rows, setRows] = useState<readonly Readonly<Record<string, unknown>>[] | null>(null);
-  const [failure, setFailure] = useState<Failure | null>(null);
-  const load = async (): Promise<void> => {
-    setFailure(null);
-    try {
-      setRows(await query<Readonly<Record<string, unknown>>>(null, `SHOW TOKEN FOR ${identifier(user.trim())}`));
-    } catch (error) {
-      setFailure(failureOf(error));
-    }
-  };
+  const { failure, attempt, forget } = useAttempt();
+  const load = (): void => void attempt(() => query<Readonly<Record<string, unknown>>>(null, `SHOW TOKEN FOR ${identifier(user.trim())}`), setRows);
   return (
     <details class="card form">
       <summary>{texts.access.tokens}</summary>
       <form
         onSubmit={(e) => {
           e.preventDefault();
-          void load();
+          load();
         }}
       >
         <div class="fields">
@@ -33,6 +27,7 @@ export function Tokens() {
             label={texts.access.user}
             value={user}
             set={(name) => {
+              forget();
               setUser(name);
               setRows(null);
             }}
@@ -54,7 +49,7 @@ export function Tokens() {
           rows={rows}
           ontology={null}
           action={{ label: texts.access.revoke, statement: (t) => revokeToken(String(t.token_id)) }}
-          onDone={() => void load()}
+          onDone={load}
         />
       )}
     </details>

@@ -1,6 +1,6 @@
 /** Examples of an ontology: questions or titles with their SQL, shared by all who may run it. They are also the saved queries of the console. */
-import { change, data, identifier, literal, product, query } from './http.ts';
-import { credential, onOtherUser } from './session.ts';
+import { change, data, eyes, identifier, literal, product, query } from './http.ts';
+import { onOtherUser } from './session.ts';
 
 export interface Example {
   readonly question: string;
@@ -31,7 +31,7 @@ onOtherUser(() => rights.clear());
 
 /** Whether the user may store examples, which needs EDIT on the ontology. */
 export function mayStore(ontology: string): Promise<boolean> {
-  const key = JSON.stringify([credential.value?.user ?? '', ontology]);
+  const key = `${eyes.value} ${ontology}`;
   const known = rights.get(key);
   if (known !== undefined) return known;
   const found = data(`/model/${encodeURIComponent(ontology)}/plan`, { method: 'POST', body: { files: [] } }).then(

@@ -1,42 +1,20 @@
 /** Requests to the service's public API with the caller's token. */
-import { signal } from '@preact/signals';
+import { computed, signal } from '@preact/signals';
 import { parseExact } from './exact.ts';
-import { credential, onOtherUser, renewed, signOut } from './session.ts';
+import { Failure } from './failure.ts';
+import { credential, isSameUser, onOtherUser, renewed, signOut } from './session.ts';
 
 /** The product's name: the first segment of the path of the page. */
 export const product = location.pathname.split('/')[1] ?? 'svc';
 /** The path of the API, `/svc/api`. */
 export const apiPath = `/${product}/api`;
 
-/** An error that the service reported, or a failed connection (`code` is then `connection_failed`). */
-export class Failure extends Error {
-  readonly status: number;
-  readonly code: string;
-  readonly hint: string | null;
-  /** Characters in the sent SQL, from 1; null without a position. */
-  readonly position: number | null;
-
-  constructor(status: number, code: string, message: string, hint: string | null = null, position: number | null = null) {
-    super(message);
-    this.status = status;
-    this.code = code;
-    this.hint = hint;
-    this.position = position;
-  }
-}
-
-/** The failure of anything that was thrown; null if the request was cancelled. */
-export function failureOf(thrown: unknown): Failure | null {
-  if (thrown instanceof Failure) return thrown;
-  if (thrown instanceof DOMException && thrown.name === 'AbortError') return null;
-  if (thrown instanceof TypeError && /fetch|network|load failed/i.test(thrown.message))
-    return new Failure(0, 'connection_failed', 'The service cannot be reached', 'Check the connection and try again');
-  return new Failure(0, 'console_fault', thrown instanceof Error ? thrown.message : String(thrown));
-}
-
 /** The user that the console shows the graph as (impersonation); null: the caller itself. */
 export const seenAs = signal<string | null>(null);
 onOtherUser(() => (seenAs.value = null));
+
+/** With whose eyes the console sees: answers for somebody else are not shown. */
+export const eyes = computed(() => JSON.stringify([credential.value?.user ?? credential.value?.value ?? null, seenAs.value]));
 
 interface Options {
   readonly method?: 'GET' | 'POST';
@@ -45,11 +23,12 @@ interface Options {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Sends a request. A token that has expired is renewed once. @param path below `/svc/api` @throws Failure; DOMException `AbortError` */
+/** Sends a request. A token that has expired is renewed once, for the same user. @param path below `/svc/api` @throws Failure; DOMException `AbortError` */
 export async function send(path: string, { method = 'GET', body, headers = {}, signal: aborted }: Options = {}): Promise<Response> {
+  const [first, as] = [credential.value, seenAs.value];
   for (let attempt = 0; ; attempt++) {
     const own = credential.value;
-    if (own === null) throw new Failure(401, 'credential_missing', 'You are signed out', 'Sign in again');
+    if (own === null || first === null || !isSameUser(own, first)) throw new Failure(401, 'credential_missing', 'You are signed out', 'Sign in again');
     const response = await fetch(`${apiPath}${path}`, {
       method,
       credentials: 'omit',
@@ -57,16 +36,17 @@ export async function send(path: string, { method = 'GET', body, headers = {}, s
       headers: {
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         [own.header]: own.value,
-        ...(seenAs.value === null ? {} : { 'x-api-impersonate-user': encodeName(seenAs.value) }),
+        ...(as === null ? {} : { 'x-api-impersonate-user': encodeName(as) }),
         ...headers,
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       ...(aborted === undefined ? {} : { signal: aborted }),
     });
     if (response.ok) return response;
-    if (response.status === 401 && attempt === 0 && (await renewed())) continue;
+    // another request may have renewed the token meanwhile
+    if (response.status === 401 && attempt === 0 && (credential.value !== own || (await renewed()))) continue;
     const failure = await read(response);
-    if (response.status === 401) signOut(failure.message);
+    if (response.status === 401 && credential.value === own) signOut(failure.message);
     throw failure;
   }
 }
@@ -118,8 +98,15 @@ export const query = <T>(
     signal: options.signal,
   });
 
-/** Runs a statement that changes something, after the user has seen it and pressed its button. @throws as `send` */
-export const change = <T>(ontology: string | null, sql: string): Promise<readonly T[]> =>
-  data<readonly T[]>('/query', { method: 'POST', body: { ontology_name: ontology ?? '', query: sql } });
+/** How many statements of `change` have run. */
+export const changes = signal(0);
 
+/** Runs a statement that changes something, after the user has seen it and pressed its button. @throws as `send` */
+export async function change<T>(ontology: string | null, sql: string): Promise<readonly T[]> {
+  const rows = await data<readonly T[]>('/query', { method: 'POST', body: { ontology_name: ontology ?? '', query: sql } });
+  changes.value++;
+  return rows;
+}
+
+export { Failure, failureOf } from './failure.ts';
 export { identifier, literal } from './names.ts';

@@ -3,6 +3,7 @@
  * it is used; otherwise the user enters a token or a JWT.
  */
 import { computed, signal } from '@preact/signals';
+import { Latest } from './latest.ts';
 
 /** A credential: the header that carries it. `form` is the nonce of the login session; null for a pasted credential. */
 interface Credential {
@@ -14,6 +15,9 @@ interface Credential {
 
 /** The current credential; null: signed out. */
 export const credential = signal<Credential | null>(null);
+/** True if two credentials are of one user; a pasted one is its own user. */
+export const isSameUser = (a: Credential, b: Credential): boolean => a.user === b.user && (a.user !== null || a.value === b.value);
+
 /** The path of the login page; null if logging in is not configured. */
 export const loginPath = signal<string | null>(null);
 /** Why the user was signed out, or null if the reason is not shown. */
@@ -97,15 +101,40 @@ export function renewed(): Promise<boolean> {
   return renewing;
 }
 
+/** The request for a token: what it answers after the user has signed out must not sign anybody in. */
+const taking = new Latest();
+
 async function take(form: string): Promise<boolean> {
+  let isTaken = false;
+  await taking.ask(
+    () => tokenOf(form),
+    (given) => {
+      isTaken = given !== null;
+      if (given !== null) keepToken(given, form);
+    },
+    () => undefined,
+  );
+  return isTaken;
+}
+
+interface Given {
+  readonly token: string;
+  readonly user: string;
+  /** In seconds. */
+  readonly lifetime: number;
+}
+
+async function tokenOf(form: string): Promise<Given | null> {
   const answer = await fetch(`${base()}token`, {
     method: 'POST',
     credentials: 'same-origin',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ form_token: form }),
-  }).catch(() => null);
-  if (answer?.ok !== true) return false;
-  const { token, user, lifetime } = (await answer.json()) as { token: string; user: string; lifetime: number };
+  });
+  return answer.ok ? ((await answer.json()) as Given) : null;
+}
+
+function keepToken({ token, user, lifetime }: Given, form: string): void {
   isNow(`user ${user}`);
   credential.value = { header: 'x-api-key', value: token, user, form };
   notice.value = null;
@@ -115,11 +144,11 @@ async function take(form: string): Promise<boolean> {
     // an idle console lets its token expire; the next request renews it while the session lasts
     if (Date.now() - lastUse < period) void renewed();
   }, period);
-  return true;
 }
 
 /** Uses a pasted API token, or a JWT. */
 export function use(text: string): void {
+  taking.forget();
   sessionStorage.removeItem(KEPT);
   const value = text.trim();
   isNow(`credential ${value}`);
@@ -129,6 +158,7 @@ export function use(text: string): void {
 
 /** Forgets the credential. @param reason shown on the page to sign in */
 export function signOut(reason: string | null = null): void {
+  taking.forget();
   clearTimeout(timer);
   const user = credential.value?.user ?? null;
   if (reason !== null && user !== null) keepAll(user);

@@ -1,6 +1,7 @@
 /** Whether the service answers questions in words: it then has a language model. */
 import { effect, signal } from '@preact/signals';
 import { seenAs } from '../api/http.ts';
+import { Latest } from '../api/latest.ts';
 import { credential } from '../api/session.ts';
 import { place } from '../router.ts';
 import { rpc } from './mcp.ts';
@@ -12,6 +13,7 @@ interface Tools {
 /** Null until it is known. */
 export const asksQuestions = signal<boolean | null>(null);
 
+const asking = new Latest();
 let asked: string | null = null;
 effect(() => {
   const own = credential.value;
@@ -20,7 +22,8 @@ effect(() => {
   if (who === asked) return;
   asked = who;
   asksQuestions.value = null;
-  rpc<Tools>('tools/list', {}).then(
+  void asking.ask(
+    () => rpc<Tools>('tools/list', {}),
     ({ tools }) => {
       const found = tools.find((t) => t.name === 'ask_question');
       asksQuestions.value = found !== undefined && found._meta?.available !== false;

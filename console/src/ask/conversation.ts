@@ -2,7 +2,8 @@
 import { signal } from '@preact/signals';
 import { printed } from '../api/exact.ts';
 import { examples } from '../api/examples.ts';
-import { type Failure, failureOf } from '../api/http.ts';
+import type { Failure } from '../api/http.ts';
+import { Latest } from '../api/latest.ts';
 import { type Row, Rows } from '../api/rows.ts';
 import { onOtherUser } from '../api/session.ts';
 import { callTool } from './mcp.ts';
@@ -46,11 +47,11 @@ const NOTE = 4_000;
 
 /** The turns by ontology, oldest first. */
 export const conversations = signal<Readonly<Record<string, readonly Turn[]>>>({});
-const running = new Map<string, AbortController>();
+const running = new Map<string, Latest>();
 let next = 1;
 
 onOtherUser(() => {
-  for (const stop of running.values()) stop.abort();
+  for (const latest of running.values()) latest.forget();
   running.clear();
   conversations.value = {};
 });
@@ -84,11 +85,11 @@ export function askAs(ontology: string, id: number, reading: string | null): Pro
 }
 
 /** Ends the question that is being answered. */
-export const cancel = (ontology: string): void => running.get(ontology)?.abort();
+export const cancel = (ontology: string): void => running.get(ontology)?.cancel();
 
 /** Forgets the conversation. */
 export function clear(ontology: string): void {
-  cancel(ontology);
+  running.get(ontology)?.forget();
   put(ontology, []);
 }
 
@@ -96,9 +97,12 @@ async function answer(ontology: string, id: number): Promise<void> {
   const turns = turnsOf(ontology);
   const turn = turns.find((t) => t.id === id);
   if (turn === undefined) return;
-  running.get(ontology)?.abort();
-  const stop = new AbortController();
-  running.set(ontology, stop);
+  put(
+    ontology,
+    turns.map((t) => (t.id !== id && t.state === 'running' ? { ...t, state: 'cancelled' } : t)),
+  );
+  const latest = running.get(ontology) ?? new Latest();
+  running.set(ontology, latest);
   const note = earlier(turns.filter((t) => t.id < id));
   const args = {
     ontology,
@@ -110,17 +114,12 @@ async function answer(ontology: string, id: number): Promise<void> {
     ...(note === '' ? {} : { note }),
   };
   const onStep = (step: string): void => change(ontology, id, { steps: [...(turnsOf(ontology).find((t) => t.id === id)?.steps ?? []), step] });
-  try {
-    const made = await callTool<Answered>('ask_question', args, { signal: stop.signal, onStep });
-    const { status, answer: text, sql, warnings = [] } = made;
-    if (status === 'clarify') change(ontology, id, { state: 'unclear', readings: made.readings ?? [] });
-    else change(ontology, id, { state: 'answered', answer: text, sql, warnings, rows: rowsOf(made.rows ?? []) });
-  } catch (error) {
-    const failure = failureOf(error);
-    change(ontology, id, failure === null ? { state: 'cancelled' } : { state: 'failed', failure });
-  } finally {
-    if (running.get(ontology) === stop) running.delete(ontology);
-  }
+  await latest.ask(
+    (signal) => callTool<Answered>('ask_question', args, { signal, onStep: (step) => signal.aborted || onStep(step) }),
+    ({ status, readings = [], answer: text, sql, warnings = [], rows = [] }) =>
+      change(ontology, id, status === 'clarify' ? { state: 'unclear', readings } : { state: 'answered', answer: text, sql, warnings, rows: rowsOf(rows) }),
+    (failure) => change(ontology, id, failure === null ? { state: 'cancelled' } : { state: 'failed', failure }),
+  );
 }
 
 function rowsOf(values: readonly Row[]): Rows {

@@ -1,10 +1,12 @@
 /** A question and its answer. */
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { exampleStatement, mayStore, storeExample } from '../api/examples.ts';
-import { type Failure, failureOf } from '../api/http.ts';
 import type { Rows } from '../api/rows.ts';
+import { model } from '../model/current.ts';
+import { useAnswer, useAttempt } from '../parts/attempt.ts';
 import { Code, Copy, FailureBox, Loading } from '../parts/basics.tsx';
 import { later } from '../parts/later.tsx';
+import { Hidden, namedIn } from '../parts/restrictions.tsx';
 import { Grid } from '../query/grid.tsx';
 import { go, hashOf } from '../router.ts';
 import { texts } from '../texts.ts';
@@ -30,6 +32,7 @@ export function TurnView({ ontology, turn }: { readonly ontology: string; readon
             </p>
           ))}
           {rows !== null && <RowsView ontology={ontology} rows={rows} />}
+          {model.value !== null && <Hidden model={model.value} concepts={namedIn(model.value, sql)} open={rows === null || rows.length === 0} />}
           <details class="made">
             <summary>SQL</summary>
             <Code text={sql} />
@@ -112,33 +115,22 @@ const Thumb = ({ down = false }: { readonly down?: boolean }) => (
 
 /** Thumbs that store the question with its SQL, or with a corrected one, as an example. Only for users who may. */
 function Judge({ ontology, turn: { question, sql } }: { readonly ontology: string; readonly turn: Turn }) {
-  const [may, setMay] = useState(false);
   const [rating, setRating] = useState<'good' | 'bad' | null>(null);
   const [right, setRight] = useState(sql);
   const [isStored, setStored] = useState(false);
-  const [failure, setFailure] = useState<Failure | null>(null);
-  useEffect(() => {
-    let current = true;
-    void mayStore(ontology).then((found) => current && setMay(found));
-    return () => {
-      current = false;
-    };
-  }, [ontology]);
-  if (!may) return null;
+  const { failure, attempt, forget } = useAttempt();
+  const { answer: may } = useAnswer(() => mayStore(ontology), [ontology]);
+  if (may !== true) return null;
   const stored = rating === 'bad' ? right : sql;
   const statement = exampleStatement(question, stored);
-  const store = async (): Promise<void> => {
-    setFailure(null);
-    try {
-      await storeExample(ontology, question, stored);
-      setStored(true);
-    } catch (error) {
-      setFailure(failureOf(error));
-    }
-  };
+  const store = (): void =>
+    void attempt(
+      () => storeExample(ontology, question, stored),
+      () => setStored(true),
+    );
   const choose = (to: 'good' | 'bad'): void => {
+    forget();
     setStored(false);
-    setFailure(null);
     setRating(rating === to ? null : to);
   };
   return (
@@ -163,7 +155,7 @@ function Judge({ ontology, turn: { question, sql } }: { readonly ontology: strin
           <Code text={statement} />
           {failure !== null && <FailureBox failure={failure} sql={statement} />}
           <p class="actions">
-            <button type="button" class="primary" onClick={() => void store()}>
+            <button type="button" class="primary" onClick={store}>
               {texts.ask.store}
             </button>
             <button type="button" onClick={() => setRating(null)}>

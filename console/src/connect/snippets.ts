@@ -16,13 +16,14 @@ export function snippetsOf(
   product: string,
   api: string,
   ontology: string,
-  titles: Readonly<Record<'connector' | 'copilot' | 'rest' | 'python' | 'typescript', string>>,
+  titles: Readonly<Record<'signIn' | 'connector' | 'copilot' | 'rest' | 'python' | 'typescript', string>>,
 ): readonly (readonly [title: string, text: string])[] {
   const mcp = `${api}/mcp?ontology=${encodeURIComponent(ontology)}`;
   const servers = (settings: unknown): string => json({ mcpServers: { [product]: settings } });
   const [name, sql] = [JSON.stringify(ontology), JSON.stringify(SQL)];
   return [
     ['Claude Code', `claude mcp add --transport http ${product} ${shellWord(mcp)} --header "x-api-key: $TOKEN"`],
+    [titles.signIn, `claude mcp add --transport http ${product} ${shellWord(mcp)}`],
     [titles.connector, mcp],
     [
       'VS Code', // the shell replaces $TOKEN only outside of single quotes

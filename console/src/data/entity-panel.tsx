@@ -1,11 +1,11 @@
 /** The chosen entity: its values, and its links by relationship with their number, before anything is expanded. */
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { cellText } from '../api/exact.ts';
-import { type Failure, failureOf } from '../api/http.ts';
-import type { Row } from '../api/rows.ts';
 import type { Model } from '../model/model.ts';
 import type { Relationship } from '../model/types.ts';
+import { useAnswer, useAttempt } from '../parts/attempt.ts';
 import { FailureBox } from '../parts/basics.tsx';
+import { Hidden } from '../parts/restrictions.tsx';
 import { texts } from '../texts.ts';
 import type { DataGraph, Entity, Found, Link } from './graph.ts';
 import { counts, expand, FARTHEST, PAGE, shortestPath, valuesOf, walkable } from './requests.ts';
@@ -20,20 +20,9 @@ interface Props {
 }
 
 export function EntityPanel({ model, graph, entity, include, hide, pin }: Props) {
-  const [values, setValues] = useState<Row | null>(null);
-  const [numbers, setNumbers] = useState<ReadonlyMap<Relationship, number> | null>(null);
-  const [failure, setFailure] = useState<Failure | null>(null);
-  useEffect(() => {
-    let current = true;
-    const fail = (error: unknown): void => {
-      if (current) setFailure(failureOf(error));
-    };
-    valuesOf(model.name, entity).then((row) => current && setValues(row), fail);
-    counts(model, entity.type, [entity]).then((found) => current && setNumbers(found), fail);
-    return () => {
-      current = false;
-    };
-  }, [entity.id]);
+  const { answer: values, failure: unread } = useAnswer(() => valuesOf(model.name, entity), [entity.id]);
+  const { answer: numbers, failure: uncounted } = useAnswer(() => counts(model, entity.type, [entity]), [entity.id]);
+  const failure = uncounted ?? unread;
   const linked = numbers === null ? [] : [...numbers].filter(([, n]) => n > 0);
   return (
     <section aria-label={entity.label ?? entity.id}>
@@ -60,6 +49,7 @@ export function EntityPanel({ model, graph, entity, include, hide, pin }: Props)
       </ul>
       <ShortestPath model={model} graph={graph} entity={entity} include={include} />
       <h3>{texts.data.properties}</h3>
+      <Hidden model={model} concepts={[entity.type]} />
       {values !== null && (
         <dl>
           {Object.entries(values)
@@ -99,26 +89,20 @@ function RelationshipLinks({
   // entities that an undo or the user removed can be loaded again
   const offset = loaded.ids.every((id) => graph.entities.has(id)) ? loaded.offset : 0;
   const [filter, setFilter] = useState('');
-  const [failure, setFailure] = useState<Failure | null>(null);
-  const [busy, setBusy] = useState(false);
-  const next = async (from: number): Promise<void> => {
-    setBusy(true);
-    setFailure(null);
-    try {
-      const { found, links } = await expand(ontology, entity, relationship, from, filter);
-      include(found, links, entity.id);
-      const before = from === 0 ? [] : loaded.ids;
-      setLoaded({ offset: found.length < PAGE ? count : from + PAGE, ids: [...before, ...found.map((f) => f.id)] });
-    } catch (error) {
-      setFailure(failureOf(error));
-    } finally {
-      setBusy(false);
-    }
-  };
+  const { busy, failure, attempt, forget } = useAttempt();
+  const next = (from: number): void =>
+    void attempt(
+      () => expand(ontology, entity, relationship, from, filter),
+      ({ found, links }) => {
+        include(found, links, entity.id);
+        const before = from === 0 ? [] : loaded.ids;
+        setLoaded({ offset: found.length < PAGE ? count : from + PAGE, ids: [...before, ...found.map((f) => f.id)] });
+      },
+    );
   const name = `${relationship.name}[${relationship.target}]`;
   return (
     <li>
-      <button type="button" disabled={busy || offset >= count} title={relationship.description ?? undefined} onClick={() => void next(offset)}>
+      <button type="button" disabled={busy || offset >= count} title={relationship.description ?? undefined} onClick={() => next(offset)}>
         {texts.data.expand(name, count)}
         {offset > 0 && offset < count && ` \u2014 ${texts.data.more}`}
       </button>
@@ -129,6 +113,7 @@ function RelationshipLinks({
           placeholder={texts.data.filter}
           value={filter}
           onInput={(e) => {
+            forget();
             setFilter(e.currentTarget.value);
             setLoaded({ offset: 0, ids: [] });
           }}
@@ -144,24 +129,16 @@ function ShortestPath({ model, graph, entity, include }: Pick<Props, 'model' | '
   const others = [...graph.entities.values()].filter((e) => e.id !== entity.id && walks.some((r) => model.isOfKind(e.type, r.target)));
   const [target, setTarget] = useState('');
   const [message, setMessage] = useState<string | null>(null);
-  const [failure, setFailure] = useState<Failure | null>(null);
+  const { failure, attempt } = useAttempt();
   if (walks.length === 0 || others.length === 0) return null;
-  const find = async (): Promise<void> => {
+  const find = (): void => {
     const to = graph.entities.get(target) ?? others[0];
     if (to === undefined) return;
     setMessage(null);
-    setFailure(null);
-    try {
-      for (const r of walks.filter((w) => model.isOfKind(to.type, w.target))) {
-        const path = await shortestPath(model, entity, to, r);
-        if (path === null) continue;
-        include(path.found, path.links, entity.id);
-        return;
-      }
-      setMessage(texts.data.noPath(FARTHEST));
-    } catch (error) {
-      setFailure(failureOf(error));
-    }
+    void attempt(
+      () => shortestPath(model, entity, to),
+      (path) => (path === null ? setMessage(texts.data.noPath(FARTHEST)) : include(path.found, path.links, entity.id)),
+    );
   };
   return (
     <>
@@ -174,7 +151,7 @@ function ShortestPath({ model, graph, entity, include }: Pick<Props, 'model' | '
             </option>
           ))}
         </select>
-        <button type="button" onClick={() => void find()}>
+        <button type="button" onClick={find}>
           {texts.data.findPath}
         </button>
       </p>

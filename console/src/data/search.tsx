@@ -1,36 +1,41 @@
 /** The search for entities to begin with: by label and by the texts of a concept. */
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { type Failure, failureOf } from '../api/http.ts';
 import type { Model } from '../model/model.ts';
-import { FailureBox } from '../parts/basics.tsx';
+import { useAttempt } from '../parts/attempt.ts';
+import { FailureBox, Loading } from '../parts/basics.tsx';
+import { Hidden } from '../parts/restrictions.tsx';
 import { texts } from '../texts.ts';
 import type { Found } from './graph.ts';
-import { type Hit, search } from './requests.ts';
+import { type Hit, search, searchAll } from './requests.ts';
 
 export function Search({ model: m, first, open }: { readonly model: Model; readonly first: string | null; open(found: Found): void }) {
   const concepts = useMemo(() => [...m.concepts.keys()].filter((c) => c !== 'thing').sort(), [m]);
   const [concept, setConcept] = useState(first ?? 'thing');
   const [text, setText] = useState('');
   const [found, setFound] = useState<readonly Hit[] | null>(null);
-  const [failure, setFailure] = useState<Failure | null>(null);
-  const find = async (event?: Event): Promise<void> => {
-    event?.preventDefault();
-    setFailure(null);
-    try {
-      setFound(await search(m, concept, text));
-    } catch (error) {
-      setFailure(failureOf(error));
-    }
-  };
+  const { busy, failure, attempt, forget } = useAttempt();
+  const find = (): void => void attempt((signal) => (concept === 'thing' ? searchAll(m, text, signal, setFound) : search(m, concept, text)), setFound);
   useEffect(() => {
-    if (first !== null) void find();
+    if (first !== null) find();
   }, [first]);
   return (
-    <form onSubmit={(e) => void find(e)}>
+    <form
+      onSubmit={(e) => {
+        e.preventDefault();
+        find();
+      }}
+    >
       <p class="actions">
         <label>
           <span class="hidden">{texts.data.concept}</span>
-          <select value={concept} onChange={(e) => setConcept(e.currentTarget.value)}>
+          <select
+            value={concept}
+            onChange={(e) => {
+              forget();
+              setFound(null);
+              setConcept(e.currentTarget.value);
+            }}
+          >
             <option value="thing">{texts.data.everyConcept}</option>
             {concepts.map((c) => (
               <option key={c}>{c}</option>
@@ -41,7 +46,13 @@ export function Search({ model: m, first, open }: { readonly model: Model; reado
         <button type="submit">{texts.data.find}</button>
       </p>
       {failure !== null && <FailureBox failure={failure} />}
-      {found !== null && found.length === 0 && <p class="muted">{texts.data.none}</p>}
+      {busy && <Loading text={texts.data.searching} />}
+      {!busy && found !== null && found.length === 0 && (
+        <>
+          <p class="muted">{texts.data.none}</p>
+          <Hidden model={m} concepts={concept === 'thing' ? concepts : [concept]} />
+        </>
+      )}
       {found !== null && found.length > 0 && (
         <ul class="found">
           {found.map((f) => (
@@ -50,6 +61,7 @@ export function Search({ model: m, first, open }: { readonly model: Model; reado
                 type="button"
                 onClick={() => {
                   open({ id: f.id, type: f.type, label: f.label });
+                  forget();
                   setFound(null);
                 }}
               >

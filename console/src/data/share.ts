@@ -17,9 +17,8 @@ export function parametersOf({ entities, links, styles }: DataGraph): Readonly<R
 export async function fromParameters(
   model: Model,
   { entity, entities, links = '', styles = '' }: Readonly<Record<string, string>>,
-): Promise<(Expansion & { readonly styles: Styles }) | null> {
+): Promise<Expansion & { readonly styles: Styles }> {
   const ids = entities?.split('\n') ?? (entity === undefined ? [] : [entity]);
-  if (ids.length === 0) return null;
   const found = await byIds(model, ids.slice(0, MOST));
   const kinds = new Set(links.split('\n'));
   const between = [...Map.groupBy(found, (f) => f.type)].flatMap(([type, sources]) =>

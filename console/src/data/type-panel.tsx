@@ -1,8 +1,8 @@
 /** One concept of the drawing: how its entities look, and its relationships, which can be expanded for all of them. */
-import { useEffect, useState } from 'preact/hooks';
-import { type Failure, failureOf } from '../api/http.ts';
+import { useState } from 'preact/hooks';
 import type { Model } from '../model/model.ts';
 import type { Relationship } from '../model/types.ts';
+import { useAnswer, useAttempt } from '../parts/attempt.ts';
 import { FailureBox } from '../parts/basics.tsx';
 import { texts } from '../texts.ts';
 import type { Entity, Found, Link } from './graph.ts';
@@ -80,34 +80,19 @@ function By({
 
 /** The relationships of all entities of the concept together. */
 function Neighbours({ model, type, entities, include }: Pick<Props, 'model' | 'type' | 'entities' | 'include'>) {
-  const [numbers, setNumbers] = useState<ReadonlyMap<Relationship, number> | null>(null);
-  const [failure, setFailure] = useState<Failure | null>(null);
-  const [message, setMessage] = useState('');
-  const [busy, setBusy] = useState(false);
   const ids = entities.map((e) => e.id).join('\n');
-  useEffect(() => {
-    let current = true;
-    counts(model, type, entities).then(
-      (found) => current && setNumbers(found),
-      (error: unknown) => current && setFailure(failureOf(error)),
+  const { answer: numbers, failure: uncounted } = useAnswer(() => counts(model, type, entities), [type], [ids]);
+  const { busy, failure: refused, attempt } = useAttempt();
+  const [message, setMessage] = useState('');
+  const failure = refused ?? uncounted;
+  const start = (r: Relationship): void =>
+    void attempt(
+      () => expandAll(model.name, type, entities, r),
+      ({ found, links }) => {
+        setMessage(links.length < MOST_LINKS ? '' : texts.data.firstLinks(MOST_LINKS));
+        include(found, links);
+      },
     );
-    return () => {
-      current = false;
-    };
-  }, [ids]);
-  const start = async (r: Relationship): Promise<void> => {
-    setBusy(true);
-    setFailure(null);
-    try {
-      const { found, links } = await expandAll(model.name, type, entities, r);
-      setMessage(links.length < MOST_LINKS ? '' : texts.data.firstLinks(MOST_LINKS));
-      include(found, links);
-    } catch (error) {
-      setFailure(failureOf(error));
-    } finally {
-      setBusy(false);
-    }
-  };
   const linked = [...(numbers ?? [])].filter(([, n]) => n > 0);
   return (
     <>
@@ -118,7 +103,7 @@ function Neighbours({ model, type, entities, include }: Pick<Props, 'model' | 't
       <ul class="links">
         {linked.map(([r, n]) => (
           <li key={`${r.name} ${r.target}`}>
-            <button type="button" disabled={busy} title={r.description ?? undefined} onClick={() => void start(r)}>
+            <button type="button" disabled={busy} title={r.description ?? undefined} onClick={() => start(r)}>
               {texts.data.expand(`${r.name}[${r.target}]`, n)}
             </button>
           </li>

@@ -5,7 +5,6 @@ import type { DbTable } from '../../../src/engine/tables.ts';
 import { Choice, StatementForm } from '../access/statement-form.tsx';
 import { addDatasource } from '../access/statements.ts';
 import { identifier, query } from '../api/http.ts';
-import { reloadModel } from '../model/current.ts';
 import type { Model } from '../model/model.ts';
 import { useAttempt } from '../parts/attempt.ts';
 import { Code, FailureBox, Line } from '../parts/basics.tsx';
@@ -22,17 +21,23 @@ export default function OwnTables({ model: m, open }: Props) {
   const [datasources, setDatasources] = useState<readonly string[]>(attached);
   const [datasource, setDatasource] = useState(attached[0] ?? '');
   const [tables, setTables] = useState<readonly DbTable[] | null>(null);
-  const { busy, failure, attempt } = useAttempt();
+  const { busy, failure, attempt, forget } = useAttempt();
   useEffect(() => {
-    void attempt(async () => {
-      const names = (await query<{ name: string }>(null, 'SHOW DATASOURCES')).map((r) => r.name);
-      setDatasources(names);
-      setDatasource((before) => before || (names[0] ?? ''));
-    });
+    void attempt(
+      () => query<{ name: string }>(null, 'SHOW DATASOURCES'),
+      (found) => {
+        const names = found.map((r) => r.name);
+        setDatasources(names);
+        setDatasource((before) => before || (names[0] ?? ''));
+      },
+    );
   }, []);
   const statement = `SHOW DATASOURCE ${identifier(datasource)}`;
-  const read = (): Promise<void> =>
-    attempt(async () => setTables((await query<{ definition: string }>(null, statement)).map((t) => JSON.parse(t.definition) as DbTable)));
+  const read = (): void =>
+    void attempt(
+      () => query<{ definition: string }>(null, statement),
+      (found) => setTables(found.map((t) => JSON.parse(t.definition) as DbTable)),
+    );
   return (
     <div class="start">
       <h2>{texts.tables.title}</h2>
@@ -46,13 +51,14 @@ export default function OwnTables({ model: m, open }: Props) {
               value={datasource}
               options={datasources}
               set={(name) => {
+                forget();
                 setDatasource(name);
                 setTables(null);
               }}
             />
           </div>
           <p class="actions">
-            <button type="button" class={tables === null ? 'primary' : ''} disabled={busy || datasource === ''} onClick={() => void read()}>
+            <button type="button" class={tables === null ? 'primary' : ''} disabled={busy || datasource === ''} onClick={read}>
               {texts.tables.readButton}
             </button>{' '}
             <Line text={statement} />
@@ -60,12 +66,7 @@ export default function OwnTables({ model: m, open }: Props) {
           {datasource !== '' && !attached.includes(datasource) && (
             <>
               <p>{texts.tables.attach}</p>
-              <StatementForm
-                title={texts.tables.attachButton}
-                ontology={m.name}
-                statement={addDatasource(m.name, datasource)}
-                onDone={() => void reloadModel()}
-              >
+              <StatementForm title={texts.tables.attachButton} ontology={m.name} statement={addDatasource(m.name, datasource)}>
                 {null}
               </StatementForm>
             </>

@@ -1,31 +1,29 @@
 /** The versions of an ontology: their scripts, what they changed, and the way back to one. */
-import { useEffect, useState } from 'preact/hooks';
-import { change, type Failure, failureOf } from '../api/http.ts';
+import { useState } from 'preact/hooks';
+import { change } from '../api/http.ts';
 import { reloadModel } from '../model/current.ts';
+import { useAnswer, useAttempt } from '../parts/attempt.ts';
 import { Code, FailureBox, Line, Loading } from '../parts/basics.tsx';
 import { texts } from '../texts.ts';
-import { rollbackStatement, type Version, versions } from './requests.ts';
+import { rollbackStatement, versions } from './requests.ts';
 
 export function Versions({ ontology, current }: { readonly ontology: string; readonly current: string }) {
-  const [all, setAll] = useState<readonly Version[] | null>(null);
-  const [failure, setFailure] = useState<Failure | null>(null);
+  const { answer: all, failure: unread } = useAnswer(() => versions(ontology), [ontology], [current]);
+  const { failure, attempt } = useAttempt();
   const [chosen, setChosen] = useState<string | null>(null);
   const [done, setDone] = useState<string | null>(null);
-  useEffect(() => {
-    versions(ontology).then(setAll, (error: unknown) => setFailure(failureOf(error)));
-  }, [ontology, current]);
-  const roll = async (id: string): Promise<void> => {
-    setFailure(null);
-    try {
-      await change(ontology, rollbackStatement(ontology, id));
-      setDone(texts.edit.rolledBack);
-      setChosen(null);
-      await reloadModel();
-    } catch (error) {
-      setFailure(failureOf(error));
-    }
-  };
-  if (all === null) return failure === null ? <Loading /> : <FailureBox failure={failure} />;
+  const roll = (id: string): void =>
+    void attempt(
+      async () => {
+        await change(ontology, rollbackStatement(ontology, id));
+        await reloadModel();
+      },
+      () => {
+        setDone(texts.edit.rolledBack);
+        setChosen(null);
+      },
+    );
+  if (all === null) return unread === null ? <Loading /> : <FailureBox failure={unread} />;
   return (
     <div class="versions">
       {done !== null && <p role="status">{done}</p>}
@@ -46,7 +44,7 @@ export function Versions({ ontology, current }: { readonly ontology: string; rea
                 {v.id !== current && (
                   <p class="actions">
                     <Line text={rollbackStatement(ontology, v.id)} />
-                    <button type="button" onClick={() => void roll(v.id)}>
+                    <button type="button" onClick={() => roll(v.id)}>
                       {texts.edit.rollback}
                     </button>
                   </p>

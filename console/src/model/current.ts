@@ -1,6 +1,7 @@
 /** The model of the current ontology, loaded once. */
 import { effect, signal } from '@preact/signals';
-import { data, type Failure, failureOf, seenAs } from '../api/http.ts';
+import { change, changes, data, eyes, type Failure } from '../api/http.ts';
+import { Latest } from '../api/latest.ts';
 import { credential } from '../api/session.ts';
 import { place } from '../router.ts';
 import { Model } from './model.ts';
@@ -11,30 +12,43 @@ export const model = signal<Model | null>(null);
 /** Why the current model cannot be shown. */
 export const modelFailure = signal<Failure | null>(null);
 
-/** Whose model of which ontology is shown: an answer that arrives after either changed is not used. */
-let current = '';
+const loading = new Latest();
 
 /** Loads the model again, for example after a change. */
 export async function reloadModel(): Promise<void> {
   const name = place.peek().ontology;
   if (name === null) return;
-  const asked = current;
-  try {
-    const loaded = new Model(name, await data<Detail>(`/get_ontology/${encodeURIComponent(name)}`));
-    if (current !== asked) return;
-    model.value = loaded;
-    modelFailure.value = null;
-  } catch (error) {
-    if (current === asked) modelFailure.value = failureOf(error);
-  }
+  await loading.ask(
+    () => data<Detail>(`/get_ontology/${encodeURIComponent(name)}`),
+    (detail) => {
+      model.value = new Model(name, detail);
+      modelFailure.value = null;
+    },
+    (failure) => (modelFailure.value = failure),
+  );
 }
 
+/** Changes a right, a policy or a datasource: the user may see another model afterwards. @throws as `change` */
+export async function changeAndReload<T>(ontology: string | null, sql: string): Promise<readonly T[]> {
+  const rows = await change<T>(ontology, sql);
+  await reloadModel();
+  return rows;
+}
+
+/** Called after statements that may have changed anything. */
+export function changed(): Promise<void> {
+  changes.value++;
+  return reloadModel();
+}
+
+/** Whose model of which ontology is shown. */
+let current = '';
 effect(() => {
   const { ontology } = place.value;
-  const who = `${credential.value?.user ?? credential.value?.value ?? ''} ${seenAs.value ?? ''}`;
-  const key = credential.value === null || ontology === null ? '' : `${ontology} ${who}`;
+  const key = credential.value === null || ontology === null ? '' : `${ontology} ${eyes.value}`;
   if (key === current) return;
   current = key;
+  loading.forget();
   model.value = null;
   modelFailure.value = null;
   if (key !== '') void reloadModel();

@@ -1,12 +1,13 @@
 /** Everything about one concept. */
-import { useEffect, useState } from 'preact/hooks';
-import { type Failure, failureOf, identifier, product, query } from '../api/http.ts';
+import { useState } from 'preact/hooks';
+import { identifier, product, query } from '../api/http.ts';
 import type { Row } from '../api/rows.ts';
 import type { Model } from '../model/model.ts';
 import type { Concept } from '../model/types.ts';
 import { mentions, usesOf } from '../model/used-by.ts';
 import { hashOf } from '../router.ts';
 import { texts } from '../texts.ts';
+import { useAnswer, useAttempt } from './attempt.ts';
 import { Code, FailureBox, Loading } from './basics.tsx';
 import { Questions } from './questions.tsx';
 import { Restrictions } from './restrictions.tsx';
@@ -187,15 +188,12 @@ function selectOf({ concept, properties }: Concept): string {
 /** The definitions of mappings, for readers who may see them; loaded on demand. */
 function Mappings({ ontology, names }: { readonly ontology: string; readonly names: readonly string[] }) {
   const [scripts, setScripts] = useState<readonly string[] | null>(null);
-  const [failure, setFailure] = useState<Failure | null>(null);
-  const load = async (): Promise<void> => {
-    try {
-      const rows = await Promise.all(names.map((name) => query<{ script: string }>(ontology, `SHOW CREATE MAPPING ${identifier(name)}`)));
-      setScripts(rows.flatMap((found) => found.map((row) => row.script)));
-    } catch (error) {
-      setFailure(failureOf(error));
-    }
-  };
+  const { failure, attempt } = useAttempt();
+  const load = (): void =>
+    void attempt(
+      () => Promise.all(names.map((name) => query<{ script: string }>(ontology, `SHOW CREATE MAPPING ${identifier(name)}`))),
+      (rows) => setScripts(rows.flatMap((found) => found.map((row) => row.script))),
+    );
   return (
     <>
       <h3>{texts.model.mappings}</h3>
@@ -205,7 +203,7 @@ function Mappings({ ontology, names }: { readonly ontology: string; readonly nam
       ))}
       {failure !== null && <FailureBox failure={failure} />}
       {scripts === null && failure === null && (
-        <button type="button" onClick={() => void load()}>
+        <button type="button" onClick={load}>
           {texts.show}
         </button>
       )}
@@ -214,15 +212,8 @@ function Mappings({ ontology, names }: { readonly ontology: string; readonly nam
 }
 
 function Examples({ ontology, concept }: { readonly ontology: string; readonly concept: string }) {
-  const [rows, setRows] = useState<readonly Row[] | null>(null);
-  const [failure, setFailure] = useState<Failure | null>(null);
-  useEffect(() => {
-    const stop = new AbortController();
-    query<Row>(ontology, `SELECT * FROM ${product}.${identifier(concept)} LIMIT 5`, { signal: stop.signal }).then(setRows, (error: unknown) =>
-      setFailure(failureOf(error)),
-    );
-    return () => stop.abort();
-  }, [ontology, concept]);
+  const sql = `SELECT * FROM ${product}.${identifier(concept)} LIMIT 5`;
+  const { answer: rows, failure } = useAnswer((signal) => query<Row>(ontology, sql, { signal }), [ontology, concept]);
   if (failure !== null) return <FailureBox failure={failure} />;
   if (rows === null) return <Loading />;
   return rows.length === 0 ? <p class="muted">{texts.model.noExamples}</p> : <SmallTable rows={rows} />;

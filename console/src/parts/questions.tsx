@@ -1,9 +1,10 @@
 /** The examples of an ontology whose SQL reads a concept. */
-import { useEffect, useState } from 'preact/hooks';
-import { type Failure, failureOf, product, query } from '../api/http.ts';
+import { product, query } from '../api/http.ts';
 import type { Model } from '../model/model.ts';
+import { perModel } from '../model/per-model.ts';
 import { hashOf } from '../router.ts';
 import { texts } from '../texts.ts';
+import { useAnswer } from './attempt.ts';
 import { FailureBox } from './basics.tsx';
 
 interface Example {
@@ -11,22 +12,12 @@ interface Example {
   readonly query: string;
 }
 
-const loaded = new WeakMap<Model, Promise<readonly Example[]>>();
-function examplesOf(model: Model): Promise<readonly Example[]> {
-  const known = loaded.get(model) ?? query<Example>(model.name, `SELECT question, query FROM ${product}.SYS_EXAMPLES WHERE valid ORDER BY question`);
-  loaded.set(model, known);
-  known.catch(() => loaded.delete(model));
-  return known;
-}
+const examplesOf = perModel((model) => query<Example>(model.name, `SELECT question, query FROM ${product}.SYS_EXAMPLES WHERE valid ORDER BY question`));
 
 export function Questions({ model, names }: { readonly model: Model; readonly names: (text: string) => boolean }) {
-  const [examples, setExamples] = useState<readonly Example[]>([]);
-  const [failure, setFailure] = useState<Failure | null>(null);
-  useEffect(() => {
-    examplesOf(model).then(setExamples, (error: unknown) => setFailure(failureOf(error)));
-  }, [model]);
+  const { answer: examples, failure } = useAnswer(() => examplesOf(model), [model]);
   if (failure !== null) return <FailureBox failure={failure} />;
-  const own = examples.filter((e) => names(e.query)).slice(0, 10);
+  const own = (examples ?? []).filter((e) => names(e.query)).slice(0, 10);
   if (own.length === 0) return null;
   return (
     <>

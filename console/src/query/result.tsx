@@ -7,7 +7,8 @@ import { curl } from '../connect/snippets.ts';
 import { model } from '../model/current.ts';
 import { Code, Copy, download, FailureBox } from '../parts/basics.tsx';
 import { later } from '../parts/later.tsx';
-import { Hidden } from '../parts/restrictions.tsx';
+import { Hidden, namedIn } from '../parts/restrictions.tsx';
+import { hashOf } from '../router.ts';
 import { texts } from '../texts.ts';
 import { offsetOf } from './editor.ts';
 import { Grid } from './grid.tsx';
@@ -69,6 +70,11 @@ export function Result({
                 </button>
               )}
             </FailureBox>
+            {/^unknown_(?:concept|path)$/.test(failure.code) && (
+              <p class="muted">
+                {texts.restrictions.unnamed} <a href={hashOf({ ontology, view: 'access' })}>{texts.restrictions.rights}</a>
+              </p>
+            )}
           </div>
         </section>
       );
@@ -107,7 +113,6 @@ export function Result({
       <div class="bar">
         <span role="status">{outcome.kind === 'running' ? texts.query.running(count) : texts.query.rows(count, outcome.ms)}</span>
         {outcome.kind === 'rows' && count === outcome.limit && <span class="muted">{texts.query.limited(count)}</span>}
-        {outcome.kind === 'rows' && model.value !== null && <Hidden model={model.value} sql={outcome.sql} />}
         <span class="grow" />
         {FORMS.filter((f) => f !== 'map' || places !== null).map((f) => (
           <button key={f} type="button" aria-pressed={f === form} onClick={() => setForm(f)}>
@@ -118,6 +123,7 @@ export function Result({
         <Copy label={texts.query.curl} text={curlOf(ontology, outcome.sql)} />
         <Copy label={texts.query.mcp} text={mcpOf(ontology, outcome.sql)} />
       </div>
+      {outcome.kind === 'rows' && model.value !== null && <Hidden model={model.value} concepts={namedIn(model.value, outcome.sql)} open={count === 0} />}
       <div class="body">
         {count === 0 ? (
           outcome.kind === 'rows' && <p class="empty">{texts.query.empty}</p>

@@ -1,7 +1,8 @@
 /** The saved queries of the ontology, which are its examples, and the form that saves one. */
-import { useEffect, useState } from 'preact/hooks';
-import { dropExampleStatement, type Example, exampleStatement, examples, mayStore, storeExample } from '../api/examples.ts';
-import { change, type Failure, failureOf } from '../api/http.ts';
+import { useState } from 'preact/hooks';
+import { dropExampleStatement, exampleStatement, examples, mayStore, storeExample } from '../api/examples.ts';
+import { change, eyes } from '../api/http.ts';
+import { useAnswer, useAttempt } from '../parts/attempt.ts';
 import { Code, FailureBox, Line, Loading } from '../parts/basics.tsx';
 import { texts } from '../texts.ts';
 
@@ -13,36 +14,24 @@ interface Props {
 }
 
 export function Saved({ ontology, current, choose }: Props) {
-  const [list, setList] = useState<readonly Example[] | null>(null);
-  const [may, setMay] = useState(false);
-  const [failure, setFailure] = useState<Failure | null>(null);
+  const { answer: list, failure: unread, again } = useAnswer(() => examples(ontology), [ontology, eyes.value]);
+  const may = useAnswer(() => mayStore(ontology), [ontology, eyes.value]).answer === true;
+  const { failure: refused, attempt } = useAttempt();
   const [dropping, setDropping] = useState<string | null>(null);
-  const load = async (): Promise<void> => {
-    try {
-      setList(await examples(ontology));
-    } catch (error) {
-      setFailure(failureOf(error));
-    }
-  };
-  useEffect(() => {
-    void load();
-    void mayStore(ontology).then(setMay);
-  }, [ontology]);
-  const drop = async (question: string): Promise<void> => {
-    setFailure(null);
-    try {
-      await change(ontology, dropExampleStatement(question));
-      setDropping(null);
-      await load();
-    } catch (error) {
-      setFailure(failureOf(error));
-    }
-  };
+  const failure = refused ?? unread;
+  const drop = (question: string): void =>
+    void attempt(
+      () => change(ontology, dropExampleStatement(question)),
+      () => {
+        setDropping(null);
+        again();
+      },
+    );
   return (
     <section class="result saved">
       <div class="body">
         {failure !== null && <FailureBox failure={failure} />}
-        {may && <SaveForm ontology={ontology} sql={current} saved={() => void load()} />}
+        {may && <SaveForm ontology={ontology} sql={current} saved={again} />}
         {list === null ? failure === null && <Loading /> : list.length === 0 && <p class="empty">{texts.query.noSaved}</p>}
         <ul class="history">
           {list?.map((one) => (
@@ -54,7 +43,7 @@ export function Saved({ ontology, current, choose }: Props) {
                 (dropping === one.question ? (
                   <span class="confirm">
                     <Line text={dropExampleStatement(one.question)} />
-                    <button type="button" class="danger" onClick={() => void drop(one.question)}>
+                    <button type="button" class="danger" onClick={() => drop(one.question)}>
                       {texts.query.dropSaved}
                     </button>
                   </span>
@@ -73,25 +62,23 @@ export function Saved({ ontology, current, choose }: Props) {
 
 function SaveForm({ ontology, sql, saved }: { readonly ontology: string; readonly sql: string; saved(): void }) {
   const [title, setTitle] = useState('');
-  const [failure, setFailure] = useState<Failure | null>(null);
+  const { failure, attempt } = useAttempt();
   if (sql.trim() === '') return null;
   const statement = exampleStatement(title.trim(), sql);
-  const save = async (): Promise<void> => {
-    setFailure(null);
-    try {
-      await storeExample(ontology, title.trim(), sql);
-      setTitle('');
-      saved();
-    } catch (error) {
-      setFailure(failureOf(error));
-    }
-  };
+  const save = (): void =>
+    void attempt(
+      () => storeExample(ontology, title.trim(), sql),
+      () => {
+        setTitle('');
+        saved();
+      },
+    );
   return (
     <form
       class="save"
       onSubmit={(e) => {
         e.preventDefault();
-        if (title.trim() !== '') void save();
+        if (title.trim() !== '') save();
       }}
     >
       <label>

@@ -1,14 +1,16 @@
 /** The access view: users, roles, grants, tokens and policies as tables, forms that show the statements they run, and "see as". */
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { Changes } from '../access/changes.tsx';
 import { Choice, Field, Secret, StatementForm } from '../access/statement-form.tsx';
 import { createRole, createToken, createUser, dropPolicy, grant, grantRole, mask, resourceOf, revoke, revokeRole, rowPolicy } from '../access/statements.ts';
 import { AccessTable } from '../access/table.tsx';
 import { Tokens } from '../access/tokens.tsx';
-import { type Failure, failureOf, query, seenAs } from '../api/http.ts';
+import { eyes, product, query, seenAs } from '../api/http.ts';
 import { model } from '../model/current.ts';
 import type { Model } from '../model/model.ts';
+import { useAnswer } from '../parts/attempt.ts';
 import { Code, Copy, FailureBox, Loading } from '../parts/basics.tsx';
+import { Restrictions } from '../parts/restrictions.tsx';
 import { texts } from '../texts.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -22,7 +24,7 @@ interface Access {
 }
 
 async function load(ontology: string): Promise<Access> {
-  const list = (table: string, of: string | null): Promise<readonly Values[]> => query<Values>(of, `SELECT * FROM svc.${table}`);
+  const list = (table: string, of: string | null): Promise<readonly Values[]> => query<Values>(of, `SELECT * FROM ${product}.${table}`);
   const [users, roles, grants, policies] = await Promise.all([
     list('SYS_USERS', null),
     list('SYS_ROLES', null),
@@ -37,12 +39,7 @@ export default function AccessPage() {
 }
 
 function Page({ model: m }: { readonly model: Model }) {
-  const [access, setAccess] = useState<Access | null>(null);
-  const [failure, setFailure] = useState<Failure | null>(null);
-  const again = (): void => {
-    load(m.name).then(setAccess, (error: unknown) => setFailure(failureOf(error)));
-  };
-  useEffect(again, [m.name, seenAs.value]);
+  const { answer: access, failure, again } = useAnswer(() => load(m.name), [m.name, eyes.value]);
   if (failure !== null) return <FailureBox failure={failure} retry={again} />;
   if (access === null) return <Loading />;
   const userNames = access.users.map((u) => String(u.user_name));
@@ -106,6 +103,9 @@ function Page({ model: m }: { readonly model: Model }) {
       </section>
       <section>
         <h2>{texts.access.policies}</h2>
+        <h3>{texts.restrictions.own}</h3>
+        <Restrictions model={m} name={null} />
+        <p class="muted">{texts.restrictions.unnamed}</p>
         {access.policies.length === 0 ? (
           <p class="muted">{texts.access.noPolicies}</p>
         ) : (

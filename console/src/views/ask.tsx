@@ -4,6 +4,7 @@ import { seenAs } from '../api/http.ts';
 import { asksQuestions } from '../ask/available.ts';
 import { ask, cancel, clear, proposals, turnsOf } from '../ask/conversation.ts';
 import { TurnView } from '../ask/turn.tsx';
+import { useAnswer } from '../parts/attempt.ts';
 import { Loading } from '../parts/basics.tsx';
 import { place } from '../router.ts';
 import { texts } from '../texts.ts';
@@ -88,14 +89,7 @@ function Conversation({ ontology }: { readonly ontology: string }) {
 
 /** The empty conversation: what to do, and questions that are known to be answered well. */
 function Start({ ontology, choose }: { readonly ontology: string; choose(question: string): void }) {
-  const [questions, setQuestions] = useState<readonly string[]>([]);
-  useEffect(() => {
-    let current = true;
-    void proposals(ontology).then((found) => current && setQuestions(found));
-    return () => {
-      current = false;
-    };
-  }, [ontology]);
+  const questions = useAnswer(() => proposals(ontology), [ontology]).answer ?? [];
   return (
     <section class="start">
       <h1>{texts.ask.title}</h1>

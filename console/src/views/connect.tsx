@@ -1,9 +1,10 @@
 /** How to use the ontology from programs and AI clients, with the address of this service. */
 import { useState } from 'preact/hooks';
 import { createToken } from '../access/statements.ts';
-import { apiPath, change, type Failure, failureOf, isLocal, product } from '../api/http.ts';
-import { credential } from '../api/session.ts';
+import { apiPath, change, isLocal, product } from '../api/http.ts';
+import { credential, loginPath } from '../api/session.ts';
 import { snippetsOf } from '../connect/snippets.ts';
+import { useAttempt } from '../parts/attempt.ts';
 import { Code, Copy, FailureBox } from '../parts/basics.tsx';
 import { place } from '../router.ts';
 import { texts } from '../texts.ts';
@@ -17,15 +18,19 @@ export default function Connect() {
     <div class="connect">
       <h1>{texts.connect.title}</h1>
       <p>{texts.connect.intro}</p>
+      {loginPath.value !== null && <p>{texts.connect.browser}</p>}
+      {isLocal && <p class="muted">{texts.connect.local}</p>}
       <Token />
-      {snippets.map(([title, text]) => (
-        <section key={title}>
-          <h2>
-            {title} <Copy text={text} />
-          </h2>
-          <Code text={text} />
-        </section>
-      ))}
+      {snippets
+        .filter(([title]) => loginPath.value !== null || title !== texts.connect.signIn)
+        .map(([title, text]) => (
+          <section key={title}>
+            <h2>
+              {title} <Copy text={text} />
+            </h2>
+            <Code text={text} />
+          </section>
+        ))}
     </div>
   );
 }
@@ -35,19 +40,15 @@ function Token() {
   const [days, setDays] = useState<number>(30);
   const [label, setLabel] = useState('');
   const [token, setToken] = useState<string | null>(null);
-  const [failure, setFailure] = useState<Failure | null>(null);
+  const { failure, attempt } = useAttempt();
   const user = credential.value?.user ?? null;
   if (user === null) return null;
   const statement = createToken(user, label, days, Date.now()) ?? '';
-  const create = async (): Promise<void> => {
-    setFailure(null);
-    try {
-      const [row] = await change<{ token: string }>(null, statement);
-      setToken(row?.token ?? null);
-    } catch (error) {
-      setFailure(failureOf(error));
-    }
-  };
+  const create = (): void =>
+    void attempt(
+      () => change<{ token: string }>(null, statement),
+      ([row]) => setToken(row?.token ?? null),
+    );
   return (
     <section class="card">
       <h2>{texts.connect.token}</h2>
@@ -65,7 +66,7 @@ function Token() {
             ))}
           </select>
         </label>{' '}
-        <button type="button" onClick={() => void create()}>
+        <button type="button" onClick={create}>
           {texts.connect.makeToken}
         </button>
       </p>

@@ -1,6 +1,6 @@
 /** The data view: entities as a graph that the user expands step by step. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { type Failure, failureOf } from '../api/http.ts';
+import { eyes, type Failure, failureOf } from '../api/http.ts';
 import { onOtherUser } from '../api/session.ts';
 import { Drawing } from '../data/drawing.tsx';
 import { EntityPanel } from '../data/entity-panel.tsx';
@@ -32,6 +32,7 @@ import { TypePanel } from '../data/type-panel.tsx';
 import { usable, useValues } from '../data/values.ts';
 import { model } from '../model/current.ts';
 import type { Model } from '../model/model.ts';
+import { useAttempt } from '../parts/attempt.ts';
 import { Copy, download, FailureBox } from '../parts/basics.tsx';
 import { go, hashOf, place } from '../router.ts';
 import { texts } from '../texts.ts';
@@ -43,16 +44,19 @@ export default function DataPage() {
 /** The drawings, kept while the user looks at another view. */
 const kept = new Map<string, Steps>();
 onOtherUser(() => kept.clear());
+/** Somebody else sees other entities, and other values of them. */
+const keyOf = (m: Model): string => `${eyes.peek()} ${m.name}`;
 
 function Page({ model: m }: { readonly model: Model }) {
-  const [steps, setSteps] = useState<Steps>(() => kept.get(m.name) ?? begin(EMPTY));
+  const [steps, setSteps] = useState<Steps>(() => kept.get(keyOf(m)) ?? begin(EMPTY));
   const [chosen, setChosen] = useState<string | null>(null);
   const [openType, setOpenType] = useState<string | null>(null);
   const [failure, setFailure] = useState<Failure | null>(null);
+  const { failure: unread, attempt } = useAttempt();
   const file = useRef<HTMLInputElement>(null);
   const graph = steps.now;
   useEffect(() => {
-    kept.set(m.name, steps);
+    kept.set(keyOf(m), steps);
   }, [steps]);
 
   const byType = useMemo(() => Map.groupBy(graph.entities.values(), (e) => e.type), [graph]);
@@ -77,38 +81,50 @@ function Page({ model: m }: { readonly model: Model }) {
   }, [graph, values, names]);
   const look = (type: string): Look => looks.get(type) as Look;
 
-  const put = (next: DataGraph): void => setSteps((s) => step(s, next));
+  /** Changes the drawing as it is then: an answer may arrive after other changes. */
+  const put = (next: (now: DataGraph) => DataGraph): void =>
+    setSteps((s) => {
+      const changed = next(s.now);
+      return changed === s.now ? s : step(s, changed);
+    });
   const choose = (id: string): void => {
     setChosen(id);
     setOpenType(null);
   };
   const include = (found: readonly Found[], links: readonly Link[] = [], around?: string): void => {
-    const from = around === undefined ? undefined : graph.entities.get(around);
-    put(arrange(add(graph, found, links, from)));
+    put((now) => {
+      const from = around === undefined ? undefined : now.entities.get(around);
+      // what it was asked for was hidden meanwhile
+      return around !== undefined && from === undefined ? now : arrange(add(now, found, links, from));
+    });
     if (found.length === 1 && around === undefined) choose((found[0] as Found).id);
   };
 
   // a link, or a row of a query, names entities
   const { parameters } = place.value;
   useEffect(() => {
-    fromParameters(m, parameters).then(
-      (loaded) => {
-        if (loaded === null) return;
-        const { found, links, styles } = loaded;
-        put(arrange({ ...add(graph, found, links), styles: new Map([...graph.styles, ...styles]) }));
+    if (parameters.entity === undefined && parameters.entities === undefined) return;
+    void attempt(
+      () => fromParameters(m, parameters),
+      ({ found, links, styles }) => {
+        put((now) => arrange({ ...add(now, found, links), styles: new Map([...now.styles, ...styles]) }));
         if (found.length === 1) choose((found[0] as Found).id);
         go({ ontology: m.name, view: 'data' }, true);
       },
-      (error: unknown) => setFailure(failureOf(error)),
     );
   }, [parameters.entity, parameters.entities]);
 
-  const load = async (): Promise<void> => {
+  const load = (): void => {
     const [chosenFile] = file.current?.files ?? [];
     if (chosenFile === undefined) return;
-    const read = fromJson(await chosenFile.text());
-    if (read === null) alertFault(setFailure);
-    else put(read.graph);
+    void attempt(
+      async () => {
+        const read = fromJson(await chosenFile.text());
+        if (read === null) throw new Error(texts.data.loadFault);
+        return read.graph;
+      },
+      (read) => put(() => read),
+    );
   };
 
   const current = chosen === null ? undefined : graph.entities.get(chosen);
@@ -121,7 +137,7 @@ function Page({ model: m }: { readonly model: Model }) {
         <button type="button" disabled={steps.future.length === 0} onClick={() => setSteps(redo)}>
           {texts.data.redo}
         </button>
-        <button type="button" disabled={graph.entities.size === 0} onClick={() => put({ ...EMPTY, styles: graph.styles })}>
+        <button type="button" disabled={graph.entities.size === 0} onClick={() => put((now) => ({ ...EMPTY, styles: now.styles }))}>
           {texts.data.clear}
         </button>
         <Legend types={types} open={openType} look={look} choose={(type) => setOpenType(type === openType ? null : type)} />
@@ -140,17 +156,23 @@ function Page({ model: m }: { readonly model: Model }) {
         <button type="button" class="plain" onClick={() => file.current?.click()}>
           {texts.data.load}
         </button>
-        <input ref={file} type="file" accept="application/json" hidden onChange={() => void load()} />
+        <input ref={file} type="file" accept="application/json" hidden onChange={load} />
       </div>
       <div class="canvas">
         {graph.entities.size === 0 ? (
           <p class="empty">{texts.data.start}</p>
         ) : (
-          <Drawing graph={graph} chosen={chosen} choose={choose} look={look} move={(id, x, y) => put(change(graph, new Map([[id, { x, y, pinned: true }]])))} />
+          <Drawing
+            graph={graph}
+            chosen={chosen}
+            choose={choose}
+            look={look}
+            move={(id, x, y) => put((now) => change(now, new Map([[id, { x, y, pinned: true }]])))}
+          />
         )}
       </div>
       <div class="panel">
-        {failure !== null && <FailureBox failure={failure} />}
+        {(unread ?? failure) !== null && <FailureBox failure={(unread ?? failure) as Failure} />}
         {graph.entities.size >= MOST && <p role="status">{texts.data.full(MOST)}</p>}
         <Search key={parameters.concept ?? ''} model={m} first={parameters.concept ?? null} open={(found) => include([found])} />
         {openType !== null && byType.has(openType) ? (
@@ -161,7 +183,7 @@ function Page({ model: m }: { readonly model: Model }) {
             entities={byType.get(openType) as Entity[]}
             style={styleOf(openType)}
             colour={look(openType).colour}
-            restyle={(part) => put({ ...graph, styles: restyled(graph.styles, openType, part) })}
+            restyle={(part) => put((now) => ({ ...now, styles: restyled(now.styles, openType, part) }))}
             include={(found, links) => include(found, links, byType.get(openType)?.[0]?.id)}
             close={() => setOpenType(null)}
           />
@@ -175,10 +197,10 @@ function Page({ model: m }: { readonly model: Model }) {
             entity={current}
             include={include}
             hide={() => {
-              put(remove(graph, current.id));
+              put((now) => remove(now, current.id));
               setChosen(null);
             }}
-            pin={() => put(change(graph, new Map([[current.id, { pinned: !current.pinned }]])))}
+            pin={() => put((now) => change(now, new Map([[current.id, { pinned: !current.pinned }]])))}
           />
         )}
         {graph.entities.size > 0 && <DrawnTable graph={graph} chosen={chosen} choose={choose} look={look} />}
@@ -186,5 +208,3 @@ function Page({ model: m }: { readonly model: Model }) {
     </div>
   );
 }
-
-const alertFault = (setFailure: (failure: Failure | null) => void): void => setFailure(failureOf(new Error(texts.data.loadFault)));

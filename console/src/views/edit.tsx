@@ -1,13 +1,13 @@
 /** The edit view: the script of an object or of the whole model, what a change would do, and the versions of the ontology. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { change, type Failure, failureOf, identifier, isLocal, product } from '../api/http.ts';
+import { change, identifier, isLocal, product } from '../api/http.ts';
 import { credential } from '../api/session.ts';
 import { DiffView } from '../edit/diff-view.tsx';
 import { apply, applyAsCurl, dropStatement, type Plan, plan, scriptOf, statementsOf } from '../edit/requests.ts';
 import { Versions } from '../edit/versions.tsx';
 import { model, reloadModel } from '../model/current.ts';
 import type { Model } from '../model/model.ts';
-import { useAttempt } from '../parts/attempt.ts';
+import { useAnswer, useAttempt } from '../parts/attempt.ts';
 import { Code, Copy, FailureBox, Line, Loading } from '../parts/basics.tsx';
 import { later } from '../parts/later.tsx';
 import { createEditor, type Editor, offsetOf } from '../query/editor.ts';
@@ -27,54 +27,49 @@ interface Open {
 }
 
 function Page({ model: m }: { readonly model: Model }) {
-  const [objects, setObjects] = useState<Plan['unlisted'] | null>(null);
-  const [failure, setFailure] = useState<Failure | null>(null);
+  // a plan without files lists everything that the ontology has
+  const { answer: listed, failure: refused, again } = useAnswer(() => plan(m.name, ''), [m.name], [m.detail.version]);
+  const { failure, attempt, forget } = useAttempt();
   const [open, setOpen] = useState<Open | null>(null);
   const [tab, setTab] = useState<'script' | 'versions' | 'tables'>('script');
-  const load = (): void => {
-    // a plan without files lists everything that the ontology has
-    plan(m.name, '').then(
-      (found) => setObjects(found.unlisted),
-      (error: unknown) => setFailure(failureOf(error)),
-    );
-  };
-  useEffect(load, [m.detail.version]);
-  const choose = async (kind: string, name: string): Promise<void> => {
-    setFailure(null);
-    try {
-      setOpen({ kind, name, script: await scriptOf(m.name, kind, name) });
-      setTab('script');
-    } catch (error) {
-      setFailure(failureOf(error));
-    }
-  };
   const begin = (script: Open): void => {
+    forget();
     setOpen(script);
     setTab('script');
   };
-  if (failure?.status === 403 && objects === null)
+  const show = (other: typeof tab): void => {
+    forget();
+    setTab(other);
+  };
+  const choose = (kind: string, name: string): void =>
+    void attempt(
+      () => scriptOf(m.name, kind, name),
+      (script) => begin({ kind, name, script }),
+    );
+  if (refused?.status === 403 && listed === null)
     return (
       <div class="empty">
         <p>{texts.edit.forbidden}</p>
         <Code text={`GRANT EDIT ON ALL ontology.${identifier(m.name)} TO USER ${identifier(credential.value?.user ?? 'you')}`} />
         {isLocal && <p>{texts.local.admin}</p>}
-        <p class="muted">{failure.message}</p>
+        <p class="muted">{refused.message}</p>
       </div>
     );
-  if (objects === null) return failure === null ? <Loading /> : <FailureBox failure={failure} retry={load} />;
+  if (listed === null) return refused === null ? <Loading /> : <FailureBox failure={refused} retry={again} />;
+  const objects = listed.unlisted;
   return (
     <div class="columns">
       <aside class="list">
-        <button type="button" class="item" aria-pressed={open?.kind === 'ontology'} onClick={() => void choose('ontology', m.name)}>
+        <button type="button" class="item" aria-pressed={open?.kind === 'ontology'} onClick={() => choose('ontology', m.name)}>
           {texts.edit.whole}
         </button>
         <button type="button" class="item" aria-pressed={open?.kind === 'new'} onClick={() => begin({ kind: 'new', name: '', script: '' })}>
           {texts.edit.fresh}
         </button>
-        <button type="button" class="item" aria-pressed={tab === 'versions'} onClick={() => setTab('versions')}>
+        <button type="button" class="item" aria-pressed={tab === 'versions'} onClick={() => show('versions')}>
           {texts.edit.versions}
         </button>
-        <button type="button" class="item" aria-pressed={tab === 'tables'} onClick={() => setTab('tables')}>
+        <button type="button" class="item" aria-pressed={tab === 'tables'} onClick={() => show('tables')}>
           {texts.tables.title}
         </button>
         {[...Map.groupBy(objects, (o) => o.kind)].map(([kind, of]) => (
@@ -83,7 +78,7 @@ function Page({ model: m }: { readonly model: Model }) {
             <ul>
               {of.map((o) => (
                 <li key={o.name}>
-                  <button type="button" class="item" aria-pressed={open?.kind === kind && open.name === o.name} onClick={() => void choose(kind, o.name)}>
+                  <button type="button" class="item" aria-pressed={open?.kind === kind && open.name === o.name} onClick={() => choose(kind, o.name)}>
                     {o.name}
                   </button>
                 </li>
@@ -117,37 +112,54 @@ function Script({ model: m, open }: { readonly model: Model; readonly open: Open
   const editor = useRef<Editor | null>(null);
   const [planned, setPlanned] = useState<{ readonly text: string; readonly plan: Plan; readonly version: string } | null>(null);
   const [done, setDone] = useState<string | null>(null);
-  const { busy, failure, attempt: attemptOnce } = useAttempt();
+  const { busy, failure, attempt } = useAttempt();
 
-  const attempt = (work: () => Promise<void>): Promise<void> => {
+  const textNow = (): string => editor.current?.text() ?? '';
+  const makePlan = (): void => {
+    const [text, { version }] = [textNow(), m.detail];
     setDone(null);
-    return attemptOnce(work);
+    setPlanned(null);
+    void attempt(
+      () => plan(m.name, text),
+      // a text that was changed meanwhile has another plan
+      (made) => text === textNow() && setPlanned({ text, plan: made, version }),
+    );
   };
-  const makePlan = (): Promise<void> =>
-    attempt(async () => {
-      const text = editor.current?.text() ?? '';
-      setPlanned(null);
-      setPlanned({ text, plan: await plan(m.name, text), version: m.detail.version });
-    });
-  const validate = (): Promise<void> =>
-    attempt(async () => {
-      const { warnings } = await plan(m.name, editor.current?.text() ?? '');
-      setDone([texts.edit.valid, ...warnings.map(noted)].join('\n'));
-    });
-  const makeChange = (): Promise<void> =>
-    attempt(async () => {
-      if (planned === null) return;
-      const made = await apply(m.name, planned.text, planned.version);
-      setPlanned(null);
-      setDone(made.version === null ? texts.edit.nothing : texts.edit.applied(made.version));
-      await reloadModel();
-    });
-  const drop = (): Promise<void> =>
-    attempt(async () => {
-      await change(m.name, dropStatement(open.kind, open.name));
-      setDone(texts.edit.dropped(open.name));
-      await reloadModel();
-    });
+  const validate = (): void => {
+    const text = textNow();
+    setDone(null);
+    void attempt(
+      () => plan(m.name, text),
+      ({ warnings }) => text === textNow() && setDone([texts.edit.valid, ...warnings.map(noted)].join('\n')),
+    );
+  };
+  /** Runs a change, loads the model again, and says what was done. */
+  const makeChange = <T,>(run: () => Promise<T>, said: (made: T) => string): void => {
+    setDone(null);
+    void attempt(
+      async () => {
+        const made = await run();
+        await reloadModel();
+        return made;
+      },
+      (made) => {
+        setPlanned(null);
+        setDone(said(made));
+      },
+    );
+  };
+  const applyPlan = (): void =>
+    planned === null
+      ? undefined
+      : makeChange(
+          () => apply(m.name, planned.text, planned.version),
+          ({ version }) => (version === null ? texts.edit.nothing : texts.edit.applied(version)),
+        );
+  const drop = (): void =>
+    makeChange(
+      () => change(m.name, dropStatement(open.kind, open.name)),
+      () => texts.edit.dropped(open.name),
+    );
   const start = useRef(makePlan);
   start.current = makePlan;
 
@@ -161,7 +173,7 @@ function Script({ model: m, open }: { readonly model: Model; readonly open: Open
       language: 'model',
       model: () => model.value,
       onChange: () => setPlanned(null),
-      onRun: () => void start.current(),
+      onRun: () => start.current(),
       check: async () => null,
     });
     editor.current = created;
@@ -176,19 +188,19 @@ function Script({ model: m, open }: { readonly model: Model; readonly open: Open
         <div ref={host} />
       </div>
       <div class="bar">
-        <button type="button" disabled={busy} onClick={() => void validate()}>
+        <button type="button" disabled={busy} onClick={validate}>
           {texts.edit.validate}
         </button>
-        <button type="button" class={planned === null ? 'primary' : ''} disabled={busy} title={texts.query.runHint} onClick={() => void makePlan()}>
+        <button type="button" class={planned === null ? 'primary' : ''} disabled={busy} title={texts.query.runHint} onClick={makePlan}>
           {texts.edit.plan}
         </button>
         {planned !== null && planned.plan.changes.length > 0 && (
-          <button type="button" class="primary" disabled={busy} onClick={() => void makeChange()}>
+          <button type="button" class="primary" disabled={busy} onClick={applyPlan}>
             {texts.edit.apply(planned.plan.changes.length)}
           </button>
         )}
         <span class="grow" />
-        {canDrop && <Confirm label={texts.edit.drop} statement={dropStatement(open.kind, open.name)} run={() => void drop()} />}
+        {canDrop && <Confirm label={texts.edit.drop} statement={dropStatement(open.kind, open.name)} run={drop} />}
       </div>
       <div class="outcome">
         {done !== null && <p role="status">{done}</p>}

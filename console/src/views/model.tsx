@@ -119,7 +119,11 @@ function ConceptList({
       </label>
       <input id="find" type="search" placeholder={texts.model.find} value={search} onInput={(e) => setSearch(e.currentTarget.value)} />
       <h2>{texts.model.list}</h2>
-      {concepts.length === 0 && <p class="muted">{texts.model.nothing}</p>}
+      {concepts.length === 0 && (
+        <p class="muted">
+          {texts.model.nothing} {texts.restrictions.unnamed}
+        </p>
+      )}
       <ul>
         {concepts.slice(0, 400).map((c) => (
           <li key={c.concept}>

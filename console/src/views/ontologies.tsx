@@ -1,22 +1,16 @@
 /** The list of ontologies, and the form that creates one. */
-import { useEffect, useState } from 'preact/hooks';
-import { change, data, type Failure, failureOf, identifier, literal, product, query, seenAs } from '../api/http.ts';
-import { credential } from '../api/session.ts';
+import { useState } from 'preact/hooks';
+import { change, data, eyes, identifier, literal, product, query } from '../api/http.ts';
 import type { Detail } from '../model/types.ts';
+import { useAnswer, useAttempt } from '../parts/attempt.ts';
 import { Code, FailureBox, Loading } from '../parts/basics.tsx';
 import { go, hashOf } from '../router.ts';
 import { texts } from '../texts.ts';
 
 /** The list of ontologies as cards. */
 export function Ontologies() {
-  const [names, setNames] = useState<readonly string[] | null>(null);
-  const [failure, setFailure] = useState<Failure | null>(null);
-  const [tries, setTries] = useState(0);
-  useEffect(() => {
-    setFailure(null);
-    data<readonly string[]>('/get_ontologies').then(setNames, (error: unknown) => setFailure(failureOf(error)));
-  }, [tries, seenAs.value, credential.value?.user]);
-  if (failure !== null) return <FailureBox failure={failure} retry={() => setTries(tries + 1)} />;
+  const { answer: names, failure, again } = useAnswer(() => data<readonly string[]>('/get_ontologies'), [eyes.value]);
+  if (failure !== null) return <FailureBox failure={failure} retry={again} />;
   if (names === null) return <Loading />;
   return (
     <section class="ontologies">
@@ -32,39 +26,30 @@ export function Ontologies() {
           <Card key={name} name={name} />
         ))}
       </ul>
-      <Create key={`${credential.value?.user} ${seenAs.value}`} />
+      <Create key={eyes.value} />
     </section>
   );
 }
 
 /** Creates an ontology, for users with the right to. */
 function Create() {
-  const [isAllowed, setAllowed] = useState(false);
+  const allowed = `SELECT 1 AS one FROM ${product}.SYS_PERMISSIONS WHERE permission = 'EDIT' AND resource = '\`ontology\`'`;
+  const { answer: rights } = useAnswer(() => query(null, allowed), [eyes.value]);
   const [name, setName] = useState('');
-  const [failure, setFailure] = useState<Failure | null>(null);
-  useEffect(() => {
-    query(null, `SELECT 1 AS one FROM ${product}.SYS_PERMISSIONS WHERE permission = 'EDIT' AND resource = '\`ontology\`'`).then(
-      (rows) => setAllowed(rows.length > 0),
-      () => undefined,
-    );
-  }, []);
-  if (!isAllowed) return null;
+  const { failure, attempt } = useAttempt();
+  if (rights === null || rights.length === 0) return null;
   const statement = `CREATE ONTOLOGY ${identifier(name.trim())}`;
-  const create = async (): Promise<void> => {
-    setFailure(null);
-    try {
-      await change(null, statement);
-      go({ ontology: name.trim(), view: 'edit' });
-    } catch (error) {
-      setFailure(failureOf(error));
-    }
-  };
+  const create = (): void =>
+    void attempt(
+      () => change(null, statement),
+      () => go({ ontology: name.trim(), view: 'edit' }),
+    );
   return (
     <form
       class="create"
       onSubmit={(e) => {
         e.preventDefault();
-        void create();
+        create();
       }}
     >
       <h2>{texts.ontologies.create}</h2>
@@ -92,17 +77,7 @@ interface Figures {
 }
 
 function Card({ name }: { readonly name: string }) {
-  const [figures, setFigures] = useState<Figures | null>(null);
-  useEffect(() => {
-    let current = true;
-    void read(name).then(
-      (found) => current && setFigures(found),
-      () => undefined,
-    );
-    return () => {
-      current = false;
-    };
-  }, [name]);
+  const { answer: figures } = useAnswer(() => read(name), [name, eyes.value]);
   return (
     <li class="card">
       <h2>

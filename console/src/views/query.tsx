@@ -1,8 +1,9 @@
 /** The query view: an editor with several sheets, and the result as table, JSON or chart. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Failure, failureOf, product, query } from '../api/http.ts';
+import { Latest } from '../api/latest.ts';
 import { Rows, readRows } from '../api/rows.ts';
-import { model } from '../model/current.ts';
+import { changed, model } from '../model/current.ts';
 import type { Model } from '../model/model.ts';
 import { Copy } from '../parts/basics.tsx';
 import { createEditor, type Editor, offsetOf } from '../query/editor.ts';
@@ -23,7 +24,7 @@ export default function QueryPage() {
 function Page({ model: m }: { readonly model: Model }) {
   const host = useRef<HTMLDivElement>(null);
   const editor = useRef<Editor | null>(null);
-  const running = useRef<AbortController | null>(null);
+  const [latest] = useState(() => new Latest());
   const [limit, setLimit] = useState<number>(1000);
   const [nested, setNested] = useState(false);
   const [panel, setPanel] = useState<'history' | 'saved' | null>(null);
@@ -43,57 +44,57 @@ function Page({ model: m }: { readonly model: Model }) {
   }, [given]);
 
   /** @param confirmed a text whose changes the user has seen; otherwise the text of the editor runs, and may only read */
-  const start = async (explain: boolean, confirmed?: ReturnType<Editor['selected']>): Promise<void> => {
+  const start = (explain: boolean, confirmed?: ReturnType<Editor['selected']>): void => {
     const ed = editor.current;
     if (ed === null) return;
     const { text, from } = confirmed ?? ed.selected();
     if (text.trim() === '') return;
-    running.current?.abort();
-    const stop = new AbortController();
-    running.current = stop;
     const begun = performance.now();
     // a confirmed text runs as it was shown
     const bound = bind(text, confirmed === undefined ? values : {});
     const base = { sql: bound.sql, limit, begun };
-    const fail = (error: unknown): void => {
-      if (running.current !== stop) return;
-      const failure = failureOf(error);
-      setOutcome(failure === null ? { ...base, kind: 'cancelled' } : { ...base, sql: text, kind: 'failed', failure, offset: from });
+    const fail = (failure: Failure | null): void => {
+      if (failure === null) setOutcome({ ...base, kind: 'cancelled' });
+      else if (failure.code !== 'read_only' || explain)
+        setOutcome({ ...base, sql: text, kind: 'failed', failure: moved(failure, text, bound, explain ? EXPLAIN.length : 0), offset: from });
+      else {
+        // a text of a link may change something where the user does not look
+        const place = offsetOf(bound.sql, failure.position ?? 1);
+        setOutcome({ ...base, kind: 'asks', start: place, place: from + bound.origin(place) });
+      }
     };
-    try {
-      const [missing] = bound.missing;
-      if (missing !== undefined) throw new Failure(0, 'parameter_missing', texts.query.parameterMissing(missing), texts.query.parameterHint);
-      setPanel(null);
-      if (explain) {
-        setOutcome({ ...base, kind: 'running', rows: new Rows(), count: 0 });
-        const [plan] = await query<{ PLAN: string; SQL: string | null }>(m.name, `EXPLAIN ${bound.sql}`, { signal: stop.signal });
-        if (running.current === stop) setOutcome({ ...base, kind: 'plan', plan: plan?.PLAN ?? '', generated: plan?.SQL ?? null });
-        return;
-      }
-      remember(m.name, text);
-      setOutcome({ ...base, kind: 'running', rows: new Rows(), count: 0 });
-      const rows = await readRows({
-        ontology: m.name,
-        sql: bound.sql,
-        limit,
-        nested,
-        mayChange: confirmed !== undefined,
-        signal: stop.signal,
-        onProgress: (arrived) => running.current === stop && setOutcome({ ...base, kind: 'running', rows: arrived, count: arrived.length }),
-      });
-      if (running.current === stop) setOutcome({ ...base, kind: 'rows', rows, count: rows.length, ms: performance.now() - begun });
-    } catch (error) {
-      const failure = failureOf(error);
-      if (failure?.code !== 'read_only' || explain) fail(moved(error, text, bound, explain ? 'EXPLAIN '.length : 0));
-      // a text of a link may change something where the user does not look
-      else if (running.current === stop) {
-        const start = offsetOf(bound.sql, failure.position ?? 1);
-        setOutcome({ ...base, kind: 'asks', start, place: from + bound.origin(start) });
-      }
-    } finally {
-      if (running.current === stop) running.current = null;
+    const [missing] = bound.missing;
+    if (missing !== undefined) {
+      latest.forget();
+      fail(new Failure(0, 'parameter_missing', texts.query.parameterMissing(missing), texts.query.parameterHint));
+      return;
     }
+    setPanel(null);
+    setOutcome({ ...base, kind: 'running', rows: new Rows(), count: 0 });
+    if (explain) {
+      void latest.ask(
+        (signal) => query<{ PLAN: string; SQL: string | null }>(m.name, EXPLAIN + bound.sql, { signal }),
+        ([plan]) => setOutcome({ ...base, kind: 'plan', plan: plan?.PLAN ?? '', generated: plan?.SQL ?? null }),
+        fail,
+      );
+      return;
+    }
+    remember(m.name, text);
+    const onProgress = (signal: AbortSignal) => (rows: Rows) => signal.aborted || setOutcome({ ...base, kind: 'running', rows, count: rows.length });
+    const wish = { ontology: m.name, sql: bound.sql, limit, nested, mayChange: confirmed !== undefined };
+    void latest.ask(
+      async (signal) => {
+        try {
+          return await readRows({ ...wish, signal, onProgress: onProgress(signal) });
+        } finally {
+          if (confirmed !== undefined) void changed();
+        }
+      },
+      (rows) => setOutcome({ ...base, kind: 'rows', rows, count: rows.length, ms: performance.now() - begun }),
+      fail,
+    );
   };
+  useEffect(() => () => latest.forget(), []);
   const run = useRef(start);
   run.current = start;
 
@@ -109,7 +110,7 @@ function Page({ model: m }: { readonly model: Model }) {
         storeText(m.name, current.id, text);
         noteParameters(text);
       },
-      onRun: () => void run.current(false),
+      onRun: () => run.current(false),
       check: (text) => check(m.name, text),
     });
     editor.current = created;
@@ -150,15 +151,15 @@ function Page({ model: m }: { readonly model: Model }) {
       </div>
       <div class="bar">
         {isRunning ? (
-          <button type="button" class="primary" onClick={() => running.current?.abort()}>
+          <button type="button" class="primary" onClick={() => latest.cancel()}>
             {texts.query.cancel}
           </button>
         ) : (
-          <button type="button" class="primary" title={texts.query.runHint} onClick={() => void start(false)}>
+          <button type="button" class="primary" title={texts.query.runHint} onClick={() => start(false)}>
             {texts.query.run}
           </button>
         )}
-        <button type="button" onClick={() => void start(true)}>
+        <button type="button" onClick={() => start(true)}>
           {texts.query.explain}
         </button>
         <label>
@@ -200,7 +201,7 @@ function Page({ model: m }: { readonly model: Model }) {
           ontology={m.name}
           outcome={outcome}
           reveal={(offset) => editor.current?.reveal(offset)}
-          confirm={(text) => void start(false, { text, from: 0 })}
+          confirm={(text) => start(false, { text, from: 0 })}
           openEntity={(id) => go({ ontology: m.name, view: 'data', parameters: { entity: id } })}
         />
       )}
@@ -210,10 +211,11 @@ function Page({ model: m }: { readonly model: Model }) {
 
 const sameNames = (before: readonly string[], now: readonly string[]): readonly string[] => (before.join() === now.join() ? before : now);
 
-/** An error with its position in the text of the editor, of an error in the SQL that was sent. @param lead the number of characters before that SQL */
-function moved(error: unknown, text: string, bound: Bound, lead: number): unknown {
-  const failure = failureOf(error);
-  if (failure === null || failure.position === null) return error;
+const EXPLAIN = 'EXPLAIN ';
+
+/** A failure with its position in the text of the editor, of a failure in the SQL that was sent. @param lead the number of characters before that SQL */
+function moved(failure: Failure, text: string, bound: Bound, lead: number): Failure {
+  if (failure.position === null) return failure;
   const offset = bound.origin(offsetOf(bound.sql, Math.max(1, failure.position - lead)));
   return Object.assign(failure, { position: [...text.slice(0, offset)].length + 1 });
 }
@@ -239,6 +241,6 @@ async function check(ontology: string, text: string): Promise<Failure | null> {
     return null;
   } catch (error) {
     const failure = failureOf(error);
-    return failure === null || failure.status !== 400 ? null : (moved(failure, text, bound, lead.length) as Failure);
+    return failure === null || failure.status !== 400 ? null : moved(failure, text, bound, lead.length);
   }
 }

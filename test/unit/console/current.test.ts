@@ -83,3 +83,36 @@ it('does not show the failure of an earlier request', async () => {
   await settled();
   expect(modelFailure.value).toBeNull();
 });
+
+it('stays signed out when a token arrives after signing out', async () => {
+  const { credential } = await signals();
+  const { renewed, signOut } = await import(new URL('../../../console/src/api/session.ts', import.meta.url).href);
+  credential.value = { header: 'x-api-key', value: 'tk_2', user: 'ann', form: 'f' };
+  await settled();
+  const before = waiting.length;
+  const renewal = renewed() as Promise<boolean>;
+  signOut();
+  waiting[before]?.answer(Response.json({ token: 'tk_3', user: 'ann', lifetime: 900 }));
+  expect(await renewal).toBe(false);
+  expect(credential.value).toBeNull();
+});
+
+it('neither repeats the request of an earlier user, nor signs the next one out when its token has ended', async () => {
+  const { credential } = await signals();
+  const { send } = await import(new URL('../../../console/src/api/http.ts', import.meta.url).href);
+  const next = { header: 'x-api-key', value: 'tk_5', user: 'bob', form: null };
+  credential.value = { header: 'x-api-key', value: 'tk_4', user: 'ann', form: null };
+  await settled();
+  const before = waiting.length;
+  const sent = (send('/get_ontologies') as Promise<unknown>).then(
+    () => 'answered',
+    (error: { code: string }) => error.code,
+  );
+  credential.value = next;
+  await settled();
+  const after = waiting.length;
+  waiting[before]?.answer(Response.json({ status: 'error', data: 'expired', code: 'credential_invalid' }, { status: 401 }));
+  expect(await sent).toBe('credential_missing');
+  expect(credential.value).toBe(next);
+  expect(waiting.length).toBe(after);
+});

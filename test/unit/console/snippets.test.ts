@@ -13,6 +13,7 @@ const NAMES = ["o'; echo stolen $TOKEN; '", "it's", '"; echo stolen; "', '$(echo
 describe('commands to copy', () => {
   it.each(NAMES)('keep the ontology %s in the body', (name) => {
     const command = snippetsOf('svc', 'https://kg.example/svc/api', name, {
+      signIn: 'S',
       connector: 'C',
       copilot: 'M',
       rest: 'REST',
@@ -26,14 +27,14 @@ describe('commands to copy', () => {
   });
 
   it.each(NAMES)('keep the ontology %s in the address for Claude Code', (name) => {
-    const [, text = ''] =
-      snippetsOf('svc', 'https://kg.example/svc/api', name, { connector: '', copilot: '', rest: '', python: '', typescript: '' }).find(
-        ([title]) => title === 'Claude Code',
-      ) ?? [];
+    const texts = snippetsOf('svc', 'https://kg.example/svc/api', name, { signIn: '', connector: '', copilot: '', rest: '', python: '', typescript: '' });
+    const [, text = ''] = texts.find(([title]) => title === 'Claude Code') ?? [];
     const found = argumentsOf('claude', text);
     expect(found).toHaveLength(8);
     expect(new URL(found[5] ?? '').searchParams.get('ontology')).toBe(name);
     expect(found.slice(6)).toEqual(['--header', 'x-api-key: secret']);
+    // the same command without the token: the client then signs in with the browser
+    expect(argumentsOf('claude', texts[1]?.[1] ?? '')).toEqual(found.slice(0, 6));
   });
 
   it('keep a statement with quotes in the body', () => {
@@ -43,7 +44,7 @@ describe('commands to copy', () => {
 
   it('are one command for VS Code', () => {
     const [, text = ''] =
-      snippetsOf('svc', 'https://kg.example/svc/api', 'shop', { connector: '', copilot: '', rest: '', python: '', typescript: '' }).find(
+      snippetsOf('svc', 'https://kg.example/svc/api', 'shop', { signIn: '', connector: '', copilot: '', rest: '', python: '', typescript: '' }).find(
         ([title]) => title === 'VS Code',
       ) ?? [];
     const [flag, settings = ''] = argumentsOf('code', text);
