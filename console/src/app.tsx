@@ -1,6 +1,6 @@
 /** The frame of the console: header, navigation, and the view of the current place. */
 import type { ComponentType } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { identifier, product, seenAs } from './api/http.ts';
 import { credential, logOut, signedIn } from './api/session.ts';
 import { asksQuestions } from './ask/available.ts';
@@ -94,8 +94,11 @@ function Header() {
 }
 
 function Navigation({ ontology, current }: { readonly ontology: string; readonly current: View }) {
+  const tabs = useRef<HTMLElement>(null);
+  // on a small screen not all views fit
+  useEffect(() => tabs.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' }), [current]);
   return (
-    <nav class="tabs" aria-label={texts.navigation}>
+    <nav ref={tabs} class="tabs" aria-label={texts.navigation}>
       {VIEWS.filter((view) => view !== 'ask' || asksQuestions.value === true).map((view) => (
         <a key={view} href={hashOf({ ontology, view })} aria-current={view === current ? 'page' : undefined}>
           {texts.views[view]}

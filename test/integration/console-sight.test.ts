@@ -113,7 +113,7 @@ describe('the console', () => {
       await page.goto(`${console.base}/svc/console/#/shop/access`);
       const policies = page.locator('section', { has: page.getByRole('heading', { name: 'Row policies and masks of this ontology' }) });
       await policies.getByText('You see NULL instead of total').waitFor();
-      await policies.getByText('Of order, you see only the rows for which this is true:').waitFor();
+      await policies.getByText('A row policy decides which rows of order you see.').waitFor();
       await change('DROP POLICY hidden_total; DROP POLICY some_orders');
     });
 
@@ -121,7 +121,7 @@ describe('the console', () => {
       await change('CREATE POLICY no_towns ON CONCEPT town TO USER ann USING (false)');
       const page = await console.signedIn('data?concept=town');
       await page.getByText('No entity has such a label or value.').waitFor();
-      await page.getByText('town has row policies, and no policy shows you any row.').waitFor();
+      await page.getByText('A row policy decides which rows of town you see.').waitFor();
       await change('DROP POLICY no_towns');
     });
 

@@ -43,8 +43,8 @@ export function add(
   const entities = new Map(graph.entities);
   for (const [i, f] of found.entries()) {
     if (entities.has(f.id) || entities.size >= MOST) continue;
-    // a spiral: no two new entities are at the same place
-    const angle = i * 2.399963;
+    // a spiral: no two new entities are at the same place, and entities that are added one by one are not on one line, which no force would change
+    const angle = entities.size * 2.399963;
     const distance = 60 + 14 * Math.sqrt(i);
     entities.set(f.id, { ...f, x: around.x + Math.cos(angle) * distance, y: around.y + Math.sin(angle) * distance, pinned: false });
   }

@@ -1,6 +1,6 @@
 /** The drawings of the console: what the model view shows, and the steps of the data view. */
 import { describe, expect, it } from 'vitest';
-import { add, begin, change, EMPTY, fromJson, MOST, redo, remove, step, toJson, undo } from '../../../console/src/data/graph.ts';
+import { add, begin, change, EMPTY, type Found, fromJson, MOST, redo, remove, step, toJson, undo } from '../../../console/src/data/graph.ts';
 import { arrange } from '../../../console/src/data/layout.ts';
 import { lookOf, PLAIN, readStyles, restyled } from '../../../console/src/data/style.ts';
 import { layout, shown } from '../../../console/src/model/graph.ts';
@@ -115,6 +115,17 @@ describe('the drawing of data', () => {
     expect(fromJson(toJson('shop', graph))).toEqual({ ontology: 'shop', graph });
     for (const text of ['', '{}', '[]', '{"ontology":"a","entities":[{"id":1}],"links":[]}', '{"ontology":"a","entities":[],"links":[null]}'])
       expect(fromJson(text)).toBeNull();
+  });
+
+  it('is not a line when entities are added one by one', () => {
+    let graph = add(EMPTY, found(1));
+    for (let i = 1; i < 4; i++)
+      graph = arrange(add(graph, [found(i + 1)[i] as Found], [{ from: 'c:0', to: `c:${i}`, relationship: 'r' }], graph.entities.get('c:0')));
+    const places = [...graph.entities.values()];
+    for (const axis of ['x', 'y'] as const) {
+      const values = places.map((e) => e[axis]);
+      expect(Math.max(...values) - Math.min(...values)).toBeGreaterThan(40);
+    }
   });
 
   it('keeps pinned entities in place when it is arranged', () => {
