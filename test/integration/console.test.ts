@@ -739,15 +739,19 @@ describe('the console', () => {
     expect(found).toEqual({ data: [], tables: [], access: [] });
   });
 
-  it.each(['model?concept=order', 'data?concept=town', 'query', 'edit', 'access', 'connect'])('has no serious accessibility problem: %s', async (place) => {
-    const page = await signedIn(place, { bypassCSP: true });
-    await page.waitForTimeout(600);
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme });
-      await page.waitForTimeout(300);
-      expect(await serious(page), colorScheme).toEqual([]);
-    }
-  });
+  it.each(['', 'sign-in', 'model?concept=order', 'data?concept=town', 'query', 'edit', 'access', 'connect'])(
+    'has no serious accessibility problem: %s',
+    async (place) => {
+      const page = place === 'sign-in' ? await open({ bypassCSP: true }) : await signedIn(place, { bypassCSP: true });
+      if (place === 'sign-in') await page.goto(`${base}/`);
+      await page.waitForTimeout(600);
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        await page.waitForTimeout(300);
+        expect(await serious(page), colorScheme).toEqual([]);
+      }
+    },
+  );
 
   it('fits a small screen, and a large one', async () => {
     const page = await signedIn('', { viewport: { width: 360, height: 740 } });

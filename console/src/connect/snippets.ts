@@ -3,9 +3,17 @@
 /** A text as one word of a POSIX shell. */
 export const shellWord = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** The command that sends a JSON body to a path of the API. @param url its full address */
-export const curl = (url: string, body: string): string =>
-  `curl -s ${url} -H "x-api-key: $TOKEN" -H 'content-type: application/json' \\\n  -d ${shellWord(body)}`;
+/** The command that sends a JSON body to a path of the API. @param url its full address @param more further headers, as words of the shell */
+export const curl = (url: string, body: string, more = ''): string =>
+  `curl -s ${url} -H "x-api-key: $TOKEN" -H 'content-type: application/json'${more} \\\n  -d ${shellWord(body)}`;
+
+/** The command that runs a statement as a tool of the MCP server. @param api the full address of the API */
+export const mcpCurl = (api: string, ontology: string, sql: string): string =>
+  curl(
+    `${api}/mcp`,
+    JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'execute_sql', arguments: { query: sql, ontology } } }),
+    " -H 'accept: application/json, text/event-stream'",
+  );
 
 const json = (value: unknown): string => JSON.stringify(value, null, 2);
 

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { printed } from '../api/exact.ts';
 import { apiPath, type Failure } from '../api/http.ts';
 import type { Rows } from '../api/rows.ts';
-import { curl } from '../connect/snippets.ts';
+import { curl, mcpCurl } from '../connect/snippets.ts';
 import { model } from '../model/current.ts';
 import { Code, Copy, download, FailureBox } from '../parts/basics.tsx';
 import { later } from '../parts/later.tsx';
@@ -121,7 +121,7 @@ export function Result({
         ))}
         {outcome.kind === 'rows' && <Save rows={rows} name={ontology} />}
         <Copy label={texts.query.curl} text={curlOf(ontology, outcome.sql)} />
-        <Copy label={texts.query.mcp} text={mcpOf(ontology, outcome.sql)} />
+        <Copy label={texts.query.mcp} text={mcpCurl(location.origin + apiPath, ontology, outcome.sql)} />
       </div>
       {outcome.kind === 'rows' && model.value !== null && <Hidden model={model.value} concepts={namedIn(model.value, outcome.sql)} open={count === 0} />}
       <div class="body">
@@ -185,5 +185,3 @@ function csvOf(rows: Rows): string {
 }
 
 const curlOf = (ontology: string, sql: string): string => curl(`${location.origin}${apiPath}/query/`, JSON.stringify({ ontology_name: ontology, query: sql }));
-const mcpOf = (ontology: string, sql: string): string =>
-  printed({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'execute_sql', arguments: { query: sql, ontology } } }, 2);

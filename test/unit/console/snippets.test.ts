@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { curl, snippetsOf } from '../../../console/src/connect/snippets.ts';
+import { curl, mcpCurl, snippetsOf } from '../../../console/src/connect/snippets.ts';
 
 /** The arguments that a shell passes to the program of a command. The program and `$TOKEN` are stand-ins. */
 function argumentsOf(program: string, command: string): string[] {
@@ -35,6 +35,13 @@ describe('commands to copy', () => {
     expect(found.slice(6)).toEqual(['--header', 'x-api-key: secret']);
     // the same command without the token: the client then signs in with the browser
     expect(argumentsOf('claude', texts[1]?.[1] ?? '')).toEqual(found.slice(0, 6));
+  });
+
+  it('call a tool of the MCP server', () => {
+    const found = argumentsOf('curl', mcpCurl('https://kg.example/svc/api', "it's", "SELECT 'a'"));
+    expect(found.slice(0, 4)).toEqual(['-s', 'https://kg.example/svc/api/mcp', '-H', 'x-api-key: secret']);
+    expect(found).toContain('accept: application/json, text/event-stream');
+    expect(JSON.parse(found.at(-1) ?? '').params).toEqual({ name: 'execute_sql', arguments: { query: "SELECT 'a'", ontology: "it's" } });
   });
 
   it('keep a statement with quotes in the body', () => {
