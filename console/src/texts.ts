@@ -269,6 +269,7 @@ export const texts = {
     request: 'The same from a program:',
     current: 'current',
     rollback: 'Roll back to this version',
+    rollbackChanges: 'Rolling back to it changes:',
     rolledBack: 'The ontology has the content of that version again, as a new version.',
   },
   tables: {

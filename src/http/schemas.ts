@@ -29,6 +29,7 @@ export const MODEL_FILES = z.object({
     .meta({ description: 'Who applies. With `prune`, only objects that an earlier apply of the source made are dropped' }),
   prune: z.boolean().nullish().meta({ description: 'Drop the objects that no file contains' }),
   expect: z.string().nullish().meta({ description: 'The version that the ontology must have; another one is answered with 409' }),
+  version: z.string().nullish().meta({ description: 'Only for a plan: instead of what files change, what a rollback to this version would change' }),
 });
 
 /** Validates the path parameter of an asynchronous result. An invalid id gets the same answer as an unknown one. */
@@ -48,6 +49,6 @@ export const RESULTS_LIMIT = z
 export function modelFilesBody(text: string): ModelFiles {
   const result = MODEL_FILES.safeParse(jsonOf(text));
   if (!result.success) throw malformedBody('{"files": [{"name": "<name>", "text": "<statements>"}]}', result.error.issues[0]?.path.join('.') ?? '');
-  const { files, source, prune, expect } = result.data;
-  return { files, source: source ?? null, prune: prune ?? false, expect: expect ?? null };
+  const { files, source, prune, expect, version } = result.data;
+  return { files, source: source ?? null, prune: prune ?? false, expect: expect ?? null, ...(version == null ? {} : { version }) };
 }

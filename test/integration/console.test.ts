@@ -497,6 +497,8 @@ describe('the console', () => {
       await page.getByRole('button', { name: 'Versions' }).click();
       await page.locator('.versions .item').nth(1).click();
       await page.getByText(/ROLLBACK ONTOLOGY "shop" TO VERSION/).waitFor();
+      await page.getByText('Rolling back to it changes:').waitFor();
+      expect(await page.locator('.diff .removed').allTextContents()).toEqual([expect.stringContaining("DESCRIPTION = 'A part of the country'")]);
       await page.getByRole('button', { name: 'Roll back to this version' }).click();
       await page.getByText('as a new version').waitFor();
       const script = await ask(base, '/svc/api/query', {

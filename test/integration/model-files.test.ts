@@ -206,6 +206,45 @@ describe('an apply', () => {
   });
 });
 
+describe('the plan of a rollback', () => {
+  const planOf = (ontology: string, version: string, token = service.token, what: 'plan' | 'apply' = 'plan') =>
+    service
+      .fetch(`/svc/api/model/${ontology}/${what}`, {
+        method: 'POST',
+        headers: { 'x-api-key': token, 'content-type': 'application/json' },
+        body: JSON.stringify({ files: [], version }),
+      })
+      .then(async (response) => ({ status: response.status, json: (await response.json()) as Json }));
+
+  it('says what the rollback would change, and changes nothing', async () => {
+    await done('apply', 'past', { 'a.kg': ITEM });
+    const { json } = await get('/svc/api/get_ontology/past');
+    const { version } = json.data;
+    await done('apply', 'past', {
+      'a.kg': "CREATE CONCEPT item (id bigint, name string, PRIMARY KEY (id)) DESCRIPTION 'Sold'; CREATE CONCEPT more (k bigint, PRIMARY KEY (k))",
+    });
+    const { status, json: planned } = await planOf('past', version);
+    expect(status, JSON.stringify(planned)).toBe(200);
+    expect(short(planned.data.changes)).toEqual(['change concept item', 'drop concept more']);
+    expect(planned.data.changes[0].before).toContain("DESCRIPTION = 'Sold'");
+    expect(planned.data.changes[0].after).not.toContain('Sold');
+    expect((await planOf('past', version)).json.data).toEqual(planned.data);
+    const current = (await get('/svc/api/get_ontology/past')).json.data.version;
+    expect((await planOf('past', current)).json.data.changes).toEqual([]);
+  });
+
+  it('is refused for versions that do not exist, for an apply, and to callers who may not edit the whole', async () => {
+    await done('apply', 'past', { 'a.kg': ITEM });
+    const { version } = (await get('/svc/api/get_ontology/past')).json.data;
+    for (const unknown of ['x', '00000000-0000-4000-8000-00000000dead'])
+      expect((await planOf('past', unknown)).json).toMatchObject({ code: 'unknown_version' });
+    expect((await planOf('past', version, service.token, 'apply')).json).toMatchObject({ code: 'bad_value' });
+    await user('reader_of_past', 'QUERY ON ALL ontology.past');
+    expect((await planOf('past', version, tokens.reader_of_past)).status).toBe(403);
+    expect((await planOf('nowhere', version)).status).toBe(404);
+  });
+});
+
 describe('rights', () => {
   it('an object that does not change keeps its definer', async () => {
     await service.rows(`CREATE ONTOLOGY defined; ${ITEM}`);

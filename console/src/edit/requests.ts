@@ -30,6 +30,10 @@ const body = (text: string, expect: string | null) => ({ files: text === '' ? []
 export const plan = (ontology: string, text: string): Promise<Plan> =>
   data<Plan>(`/model/${encodeURIComponent(ontology)}/plan`, { method: 'POST', body: body(text, null) });
 
+/** What a rollback to a version would change. */
+export const rollbackPlan = (ontology: string, version: string): Promise<Plan> =>
+  data<Plan>(`/model/${encodeURIComponent(ontology)}/plan`, { method: 'POST', body: { files: [], version } });
+
 /** Makes the change. @param expect the version that was planned for; another one is refused with 409 */
 export const apply = (ontology: string, text: string, expect: string): Promise<Plan> =>
   data<Plan>(`/model/${encodeURIComponent(ontology)}/apply`, { method: 'POST', body: body(text, expect) });

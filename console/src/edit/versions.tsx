@@ -5,7 +5,8 @@ import { reloadModel } from '../model/current.ts';
 import { useAnswer, useAttempt } from '../parts/attempt.ts';
 import { Code, FailureBox, Line, Loading } from '../parts/basics.tsx';
 import { texts } from '../texts.ts';
-import { rollbackStatement, versions } from './requests.ts';
+import { ChangeList } from './diff-view.tsx';
+import { rollbackPlan, rollbackStatement, versions } from './requests.ts';
 
 export function Versions({ ontology, current }: { readonly ontology: string; readonly current: string }) {
   const { answer: all, failure: unread } = useAnswer(() => versions(ontology), [ontology], [current]);
@@ -42,12 +43,15 @@ export function Versions({ ontology, current }: { readonly ontology: string; rea
                 </p>
                 {v.statement !== null && <Code text={v.statement} />}
                 {v.id !== current && (
-                  <p class="actions">
-                    <Line text={rollbackStatement(ontology, v.id)} />
-                    <button type="button" onClick={() => roll(v.id)}>
-                      {texts.edit.rollback}
-                    </button>
-                  </p>
+                  <>
+                    <Differences ontology={ontology} version={v.id} current={current} />
+                    <p class="actions">
+                      <Line text={rollbackStatement(ontology, v.id)} />
+                      <button type="button" onClick={() => roll(v.id)}>
+                        {texts.edit.rollback}
+                      </button>
+                    </p>
+                  </>
                 )}
               </>
             )}
@@ -55,5 +59,18 @@ export function Versions({ ontology, current }: { readonly ontology: string; rea
         ))}
       </ul>
     </div>
+  );
+}
+
+/** What a rollback to a version would change. */
+function Differences({ ontology, version, current }: { readonly ontology: string; readonly version: string; readonly current: string }) {
+  const { answer, failure } = useAnswer(() => rollbackPlan(ontology, version), [ontology, version, current]);
+  if (failure !== null) return <FailureBox failure={failure} />;
+  if (answer === null) return <Loading />;
+  return (
+    <section aria-label={texts.edit.differences}>
+      <p>{answer.changes.length === 0 ? texts.edit.nothing : texts.edit.rollbackChanges}</p>
+      <ChangeList changes={answer.changes} />
+    </section>
   );
 }

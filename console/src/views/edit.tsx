@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { change, identifier, isLocal, product } from '../api/http.ts';
 import { credential } from '../api/session.ts';
-import { DiffView } from '../edit/diff-view.tsx';
+import { ChangeList } from '../edit/diff-view.tsx';
 import { apply, applyAsCurl, dropStatement, type Plan, plan, scriptOf, statementsOf } from '../edit/requests.ts';
 import { Versions } from '../edit/versions.tsx';
 import { model, reloadModel } from '../model/current.ts';
@@ -226,14 +226,7 @@ function PlanView({ ontology, plan: made }: { readonly ontology: string; readonl
   return (
     <section aria-label={texts.edit.planned}>
       <p role="status">{texts.edit.changes(made.changes.length)}</p>
-      {made.changes.map((c) => (
-        <details key={`${c.kind} ${c.name}`} open={made.changes.length < 6}>
-          <summary>
-            <b class={c.action}>{texts.edit.actions[c.action]}</b> {c.kind} <code>{c.name}</code>
-          </summary>
-          <DiffView before={c.before} after={c.after} />
-        </details>
-      ))}
+      <ChangeList changes={made.changes} />
       {made.warnings.length > 0 && <Code text={made.warnings.map(noted).join('\n')} />}
       <details open>
         <summary>{texts.edit.runs}</summary>

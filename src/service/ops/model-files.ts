@@ -2,16 +2,18 @@
 import type { Caller } from '../../auth/authenticate.ts';
 import { can } from '../../auth/grants.ts';
 import type { OntologyRow } from '../../catalog/snapshot.ts';
-import { conflict, positionsIn } from '../../errors.ts';
+import { badRequest, conflict, positionsIn } from '../../errors.ts';
 import { quoteBack } from '../../language/quote.ts';
 import type { DropObject } from '../../language/statements.ts';
 import { EMPTY_MODEL, type Model, madeByOf } from '../../ontology/model.ts';
 import { fold } from '../../ontology/names.ts';
 import { currentCaller, findOntology, lacks, loadGraph, requireOntology } from '../caller/lookup.ts';
 import { seesAll } from '../caller/sight.ts';
-import type { Script, ServiceRequest } from '../runtime.ts';
+import type { Runtime, Script, ServiceRequest } from '../runtime.ts';
 import { definitionsOf } from '../tell/show-create.ts';
 import { applyContext } from '../write/apply-context.ts';
+import { modelOf } from '../write/old-version.ts';
+import { requireOldSources } from '../write/writers.ts';
 import { type CatalogChanges, catalogChanges } from './catalog-changes.ts';
 import type { ModelFile } from './file-error.ts';
 import { Files, keyOf, kindOf, nameOf } from './file-statements.ts';
@@ -30,6 +32,8 @@ export interface ModelFiles {
   readonly prune: boolean;
   /** The version that the ontology must have; null: any. */
   readonly expect: string | null;
+  /** A plan of the rollback to this version; the files have no effect. */
+  readonly version?: string;
 }
 
 /** The changes that files make. */
@@ -54,6 +58,7 @@ export const planModel = (request: ServiceRequest, ontology: string, files: Mode
 /** Makes an ontology as the files say, in one version; creates it if it does not exist. @throws SvcError 403 `read_only`; as `planModel` */
 export async function applyModel(request: ServiceRequest, ontology: string, files: ModelFiles): Promise<ModelChanges> {
   requireChanges(request);
+  if (files.version !== undefined) throw badRequest('bad_value', '`version` is for plans only', { hint: 'ROLLBACK ONTOLOGY ... TO VERSION makes the change' });
   return run(request, ontology, files, false);
 }
 
@@ -70,6 +75,7 @@ async function run(request: ServiceRequest, name: string, wish: ModelFiles, isDr
   const files = new Files(wish.files);
   const { runtime } = request;
   const base = row === undefined ? EMPTY_MODEL : (await loadGraph(runtime, row)).model;
+  if (wish.version !== undefined) return rollbackPlan(runtime, caller, row ?? requireOntology(caller, name), base, wish.version);
   const at: OntologyPlace = row ?? { name, datasources: ['main'], active: 'main' };
   const context = applyContext(runtime, caller, at);
   try {
@@ -78,6 +84,14 @@ async function run(request: ServiceRequest, name: string, wish: ModelFiles, isDr
   } catch (error) {
     throw files.locate(error);
   }
+}
+
+/** What a rollback to a version would change. @throws SvcError 400 `unknown_version`; 403 as the rollback, if only that version reads a datasource */
+async function rollbackPlan(runtime: Runtime, { principal }: Caller, row: OntologyRow, base: Model, version: string): Promise<ModelChanges> {
+  const model = await modelOf(runtime, row, version, 0);
+  requireOldSources(principal, base, model, 0);
+  const objects = (of: Model) => objectsOf(of, row.name, runtime.config.product, new Set());
+  return { base: row.version, version: null, changes: changesBetween(objects(base), objects(model)), unlisted: [], warnings: [] };
 }
 
 type OntologyPlace = Pick<OntologyRow, 'name' | 'datasources' | 'active'>;

@@ -5,8 +5,8 @@ import { createOntology, createVersion, setAllowedFunctions } from '../../catalo
 import type { Call } from '../../catalog/db.ts';
 import type { PolicyRow } from '../../catalog/policies.ts';
 import type { OntologyRow } from '../../catalog/snapshot.ts';
-import { keepModel, MODEL_BYTES, readModel } from '../../catalog/versions.ts';
-import { badRequest, forbidden, quoted, SvcError } from '../../errors.ts';
+import { keepModel, MODEL_BYTES } from '../../catalog/versions.ts';
+import { forbidden, quoted, SvcError } from '../../errors.ts';
 import type { AlterOntology, ModelStatement, RollbackOntology } from '../../language/statements.ts';
 import { type ApplyContext, applyStatement, finish } from '../../ontology/apply.ts';
 import { compile } from '../../ontology/compile.ts';
@@ -29,6 +29,7 @@ import { addedBy, withDefiner } from './defined.ts';
 import { described, questionsAbout } from './describe.ts';
 import { changedPart, isSeen, listsHidden, makesHidden, requireEdit } from './edit-rights.ts';
 import { MAX_SEARCHED, requireKeptPolicies, type Step } from './kept-policies.ts';
+import { modelOf } from './old-version.ts';
 import { checkPolicies } from './policy-check.ts';
 import { requireValidTypes } from './retyped.ts';
 import { collision, hidePolicies, SeenDraft } from './seen-draft.ts';
@@ -217,11 +218,7 @@ export class Draft {
 
   async #rollback(statement: RollbackOntology): Promise<void> {
     const { text, offset } = statement.version;
-    const unknown = () =>
-      badRequest('unknown_version', `the ontology ${quoted(this.name)} has no version ${quoted(text)}`, { offset, hint: 'SHOW VERSIONS lists them' });
-    if (this.#made || !/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)) throw unknown();
-    const model = await readModel(this.#runtime, this.row.id, text.toLowerCase());
-    if (model === undefined) throw unknown();
+    const model = await modelOf(this.#runtime, this.row, text, offset);
     requireOldSources(this.#caller.principal, this.#model, model, offset);
     this.#base = model;
     this.#model = model;
