@@ -11,6 +11,7 @@ const ROUNDS = 9;
 const PASSWORD = 'Correct-horse-9!';
 /** Concepts of the model in which text is typed, and of the one that is drawn. */
 const [TYPED, DRAWN] = [2_000, 250];
+const EXPANSIONS = 200;
 const TEXT = 'SELECT no_300, "follows_300[concept_0299].follows_299[concept_0298].no_298" FROM dsvc.concept_0300 WHERE no_300 > 5';
 
 interface Event {
@@ -46,6 +47,29 @@ const since = (page: Page, selector: string): Promise<number> =>
   page.evaluate(
     `new Promise((done) => { const look = () => (document.querySelector('${selector}') === null ? requestAnimationFrame(look) : done(performance.now())); look(); })`,
   );
+
+/** The memory of the page after expansions and undos, divided by that before them. */
+async function growth(page: Page, cdp: CDPSession): Promise<number> {
+  const expand = page.getByRole('button', { name: 'in_subregion[subregion] (1)' });
+  const undo = page.getByRole('button', { name: 'Undo' });
+  const entities = page.locator('.entity');
+  const used = async (): Promise<number> => {
+    await cdp.send('HeapProfiler.collectGarbage');
+    return ((await cdp.send('Runtime.getHeapUsage')) as { usedSize: number }).usedSize;
+  };
+  const times = async (n: number): Promise<void> => {
+    for (let i = 0; i < n; i++) {
+      await expand.click();
+      await entities.nth(1).waitFor();
+      await undo.click();
+      await entities.nth(1).waitFor({ state: 'detached' });
+    }
+  };
+  await times(10);
+  const before = await used();
+  await times(EXPANSIONS);
+  return (await used()) / before;
+}
 
 const conceptName = (i: number): string => `concept_${String(i).padStart(4, '0')}`;
 
@@ -114,6 +138,11 @@ export async function run(): Promise<void> {
       await page.waitForTimeout(1_000);
     });
 
+    await page.goto(`${console_}#/world/data?entity=country%3APRT`);
+    await page.locator('.entity').first().waitFor();
+    const memory = await growth(page, cdp);
+    await page.getByRole('button', { name: 'Clear' }).click();
+
     const ids = [
       ...(await query('SELECT entity_id AS id FROM svc.country ORDER BY 1 LIMIT 250', 'world')),
       ...(await query('SELECT entity_id AS id FROM svc.city ORDER BY population DESC LIMIT 250', 'world')),
@@ -144,12 +173,14 @@ export async function run(): Promise<void> {
         [`model of ${DRAWN} concepts drawn, ${ROUNDS} times`, text(median(drawn)), ''],
         [`longest task while typing, model of ${TYPED} concepts`, text(typing.clock), text(typing.cpu)],
         [`longest task while moving and zooming ${ids.length} entities`, text(panning.clock), text(panning.cpu)],
+        [`memory after ${EXPANSIONS} expansions and undos`, `x${memory.toFixed(2)}`, ''],
       ],
     );
     note('Tasks are those of the page’s main thread. Other load of the machine adds to times by the clock, not to processor time.');
     aim('console', 'first view of the console', median(views), { most: 1000 }, 'ms');
     aim('console', `a model of ${DRAWN} concepts drawn`, median(drawn), { most: 1000 }, 'ms');
     aim('console', `longest task while typing, model of ${TYPED} concepts`, typing.cpu, { most: 50 }, 'ms');
+    aim('console', `memory after ${EXPANSIONS} expansions and undos`, memory, { most: 1.2 });
     aim('console', `longest task while moving ${ids.length} entities`, panning.cpu, { most: 50 }, 'ms');
   } finally {
     await browser.close();

@@ -97,9 +97,9 @@ export function Drawing({ graph, chosen, choose, move, look }: Props) {
           if (a === undefined || b === undefined) return null;
           const [p, q] = [at(a), at(b)];
           const isNamed = isSmall || (graph.links.length <= 120 && (l.from === chosen || l.to === chosen) && linksOfChosen <= 12);
-          // nearer to the end with fewer links, where there is more room, and nearer to the lower end: the label of the upper entity is below it
+          // nearer to the end with fewer links, where there is more room, but less so if that end is above: its label is between
           const down = (q.y - p.y) / Math.max(1, Math.hypot(q.x - p.x, q.y - p.y));
-          const part = isNamed ? 0.5 + Math.sign(numberOf(l.from) - numberOf(l.to)) * 0.06 * (1 - Math.abs(down)) + 0.14 * down : 0.5;
+          const part = isNamed ? 0.5 + Math.sign(numberOf(l.from) - numberOf(l.to)) * 0.06 + 0.04 * down : 0.5;
           return (
             <g key={`${l.from} ${l.relationship} ${l.to}`} class="tie">
               <line x1={p.x} y1={p.y} x2={q.x} y2={q.y} vector-effect="non-scaling-stroke" />
