@@ -133,7 +133,8 @@ function announce(base: string, product: string, demoToken: string, sample: bool
   const post = (query: string) =>
     `curl -s ${base}/${product}/api/query/ ${key} -H 'content-type: application/json' -d '${JSON.stringify({ ontology_name: 'world', query }).replaceAll("'", "'\\''")}'`;
   console.log(`READY ${base}\n`);
-  if (link !== undefined) console.log(`Console: ${link}\n(signs you in as demo, once; later: ${base}/)\n`);
+  // browsers keep the fragment when the link leads on
+  if (link !== undefined) console.log(`Console: ${link}${sample ? '#/world/model' : ''}\n(signs you in as demo, once; later: ${base}/)\n`);
   console.log(`Demo token: ${demoToken}\n`);
   console.log(`curl -s ${base}/${product}/api/get_ontologies/ ${key}`);
   if (sample) announceSample(post, product);
