@@ -172,16 +172,13 @@ function modelRoutes(route: AddRoute): void {
       return conditional(c, JSON.stringify({ status: 'success', data: detail }));
     }),
   );
-  for (const [path, change] of [
-    ['plan', 'planModel'],
-    ['apply', 'applyModel'],
-  ] as const)
+  for (const path of ['plan', 'apply'] as const)
     route(['POST'], `/api/model/:ontology/${path}`, 'checked', async (c) => {
       await identify(c);
       const text = await readText(c.req.raw);
       requireJson(c.req.raw);
       const [{ modelFilesBody }, changes] = await Promise.all([import('./schemas.ts'), modelFiles()]);
-      return success(c, await changes[change](request(c), param(c, 'ontology'), modelFilesBody(text)));
+      return success(c, await changes[`${path}Model` as const](request(c), param(c, 'ontology'), modelFilesBody(text)));
     });
 }
 

@@ -29,7 +29,7 @@ export const MODEL_FILES = z.object({
     .meta({ description: 'Who applies. With `prune`, only objects that an earlier apply of the source made are dropped' }),
   prune: z.boolean().nullish().meta({ description: 'Drop the objects that no file contains' }),
   expect: z.string().nullish().meta({ description: 'The version that the ontology must have; another one is answered with 409' }),
-  version: z.string().nullish().meta({ description: 'Only for a plan: instead of what files change, what a rollback to this version would change' }),
+  version: z.string().nullish().meta({ description: 'Only for a plan: instead of what files change, the changes of a rollback to this version' }),
 });
 
 /** Validates the path parameter of an asynchronous result. An invalid id gets the same answer as an unknown one. */

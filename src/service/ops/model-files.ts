@@ -12,8 +12,7 @@ import { seesAll } from '../caller/sight.ts';
 import type { Runtime, Script, ServiceRequest } from '../runtime.ts';
 import { definitionsOf } from '../tell/show-create.ts';
 import { applyContext } from '../write/apply-context.ts';
-import { modelOf } from '../write/old-version.ts';
-import { requireOldSources } from '../write/writers.ts';
+import { modelOf, requireOldSources } from '../write/writers.ts';
 import { type CatalogChanges, catalogChanges } from './catalog-changes.ts';
 import type { ModelFile } from './file-error.ts';
 import { Files, keyOf, kindOf, nameOf } from './file-statements.ts';
@@ -58,7 +57,7 @@ export const planModel = (request: ServiceRequest, ontology: string, files: Mode
 /** Makes an ontology as the files say, in one version; creates it if it does not exist. @throws SvcError 403 `read_only`; as `planModel` */
 export async function applyModel(request: ServiceRequest, ontology: string, files: ModelFiles): Promise<ModelChanges> {
   requireChanges(request);
-  if (files.version !== undefined) throw badRequest('bad_value', '`version` is for plans only', { hint: 'ROLLBACK ONTOLOGY ... TO VERSION makes the change' });
+  if (files.version !== undefined) throw badRequest('bad_value', '`version` is only for plans', { hint: 'ROLLBACK ONTOLOGY ... TO VERSION makes the change' });
   return run(request, ontology, files, false);
 }
 

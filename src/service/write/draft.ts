@@ -29,13 +29,13 @@ import { addedBy, withDefiner } from './defined.ts';
 import { described, questionsAbout } from './describe.ts';
 import { changedPart, isSeen, listsHidden, makesHidden, requireEdit } from './edit-rights.ts';
 import { MAX_SEARCHED, requireKeptPolicies, type Step } from './kept-policies.ts';
-import { modelOf } from './old-version.ts';
 import { checkPolicies } from './policy-check.ts';
 import { requireValidTypes } from './retyped.ts';
 import { collision, hidePolicies, SeenDraft } from './seen-draft.ts';
 import { requireRoomForDescription } from './snapshot-room.ts';
 import {
   type Made,
+  modelOf,
   requireOldSources,
   requireReadableNames,
   requireSameConditions,

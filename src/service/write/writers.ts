@@ -2,6 +2,9 @@
 import type { Caller } from '../../auth/authenticate.ts';
 import { can, canAll, canSee, type Holder } from '../../auth/grants.ts';
 import { visited } from '../../budget.ts';
+import type { OntologyRow } from '../../catalog/snapshot.ts';
+import { readModel } from '../../catalog/versions.ts';
+import { badRequest, quoted } from '../../errors.ts';
 import type { ModelStatement, Name } from '../../language/statements.ts';
 import { keyOf, type Places } from '../../ontology/apply/context.ts';
 import { find } from '../../ontology/apply/lists.ts';
@@ -14,6 +17,7 @@ import { joinedOtherwise, type ModelContext } from '../../planner/enforcement/in
 import { multiMappings } from '../../planner/lower/joins.ts';
 import { sourcesOf } from '../../planner/secure/policies.ts';
 import { datasourceInStatement, lacks } from '../caller/lookup.ts';
+import type { Runtime } from '../runtime.ts';
 
 /** Folded names of what the script has created. Its writer may use it. */
 export interface Made {
@@ -319,3 +323,11 @@ export function requireOldSources(holder: Holder, now: Model, older: Model, offs
 /** A text that identifies what a mapping or view reads, and its target; for a view, also its definer. */
 const sourceText = (def: Model['mappings'][number] | Model['views'][number]): string =>
   JSON.stringify([fold(def.name), def.datasource, def.sql, 'kind' in def ? [def.kind, def.concept, def.property, def.link] : (def.definer ?? null)]);
+
+/** The model of an older version, for rollbacks and their plans. @param offset where an error is placed @throws SvcError 400 `unknown_version`; as `readModel` */
+export async function modelOf(runtime: Runtime, { id, name }: Pick<OntologyRow, 'id' | 'name'>, version: string, offset: number): Promise<Model> {
+  const model = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(version) ? await readModel(runtime, id, version.toLowerCase()) : undefined;
+  if (model === undefined)
+    throw badRequest('unknown_version', `the ontology ${quoted(name)} has no version ${quoted(version)}`, { offset, hint: 'SHOW VERSIONS lists them' });
+  return model;
+}
