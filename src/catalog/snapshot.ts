@@ -1,6 +1,7 @@
 /**
- * The snapshot of the catalog that decides rights. One statement reads it, with the catalog's clock in it (docs/design/caches.md#the-snapshot). A snapshot
- * that is older than 60 s is never used; one that is older than 30 s is refreshed in the background.
+ * The snapshot of the catalog that decides rights. One statement reads it, with the catalog's clock in it (docs/design/caches.md#the-snapshot). It has only the
+ * ontologies and agents that the caller may see, so that its size does not grow with the number of tenants. A snapshot that is older than 60 s is never used; one
+ * that is older than 30 s is refreshed in the background.
  */
 import { ByteStore, cacheOf } from '../cache.ts';
 import { fold } from '../ontology/names.ts';
@@ -100,6 +101,11 @@ export interface Snapshot {
   readonly permissions: number;
   /** A secret of the deployment. The mask HASH computes its hashes with it. */
   readonly maskKey: string;
+  /**
+   * True: `ontologies` and `agents` are all of the service. False: only those that the caller may see, and possibly others. Statements that change something
+   * need all of them, because they also check objects that the caller does not see.
+   */
+  readonly isWhole: boolean;
 }
 
 /** Identifies the caller: by the hash of a token, by user id, or by user name (ignoring case). If no user has that name, by an e-mail that exactly one user has. */
@@ -112,6 +118,7 @@ export type SnapshotKey =
 const cacheKey = (by: SnapshotKey): string =>
   by.kind === 'token' ? `t:${by.hash}` : by.kind === 'user' ? `u:${by.id}` : `n:${JSON.stringify([fold(by.name), by.email === null ? null : fold(by.email)])}`;
 
+// key = key || '' is always true. PostgreSQL expects one row of it: if it expected all, it would compile the statement (JIT), which takes far longer than reading
 const READ = sql`
 WITH t AS (
   SELECT id, user_id, expires, revoked, coalesce(created_by, CASE WHEN label IN ('get_token', 'get_svc_user_token') THEN '{}' ELSE '{00000000-0000-0000-0000-000000000000}'::uuid[] END) AS made_by
@@ -121,6 +128,22 @@ WITH t AS (
     (SELECT id FROM kg_catalog.users WHERE key = $3), (SELECT (array_agg(id))[1] FROM kg_catalog.users WHERE email_key = $4 HAVING count(*) = 1))
 ), r AS (
   SELECT r.id, r.name, r.key FROM kg_catalog.roles r JOIN kg_catalog.role_members m ON m.role_id = r.id WHERE m.user_id = (SELECT id FROM u)
+), g AS (
+  SELECT privilege, resource, resource_key, is_all, grant_option, role_id FROM kg_catalog.grants WHERE user_id = (SELECT id FROM u)
+  UNION ALL
+  SELECT privilege, resource, resource_key, is_all, grant_option, role_id FROM kg_catalog.grants WHERE role_id IN (SELECT id FROM r)
+), w AS (
+  SELECT $5::boolean OR EXISTS (SELECT 1 FROM r WHERE key = 'admin') OR EXISTS (SELECT 1 FROM u WHERE id = '00000000-0000-4000-8000-000000000001')
+    OR EXISTS (SELECT 1 FROM g WHERE jsonb_array_length(resource_key) < 2) AS is_whole
+), o AS (
+  SELECT * FROM kg_catalog.ontologies WHERE (SELECT is_whole FROM w) AND key = key || ''
+  UNION ALL
+  SELECT * FROM kg_catalog.ontologies WHERE NOT (SELECT is_whole FROM w) AND key IN (SELECT resource_key ->> 1 FROM g WHERE resource_key ->> 0 = 'ontology')
+), a AS (
+  SELECT * FROM kg_catalog.agents WHERE (SELECT is_whole FROM w) AND key = key || ''
+  UNION ALL
+  SELECT * FROM kg_catalog.agents WHERE NOT (SELECT is_whole FROM w) AND (key IN (SELECT resource_key ->> 1 FROM g WHERE resource_key ->> 0 = 'agent')
+    OR id IN (SELECT x.agent_id FROM kg_catalog.agent_ontologies x JOIN o ON o.id = x.ontology_id))
 )
 SELECT json_build_object(
   'verifiedAt', floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint,
@@ -129,7 +152,7 @@ SELECT json_build_object(
   'roles', (SELECT coalesce(json_agg(json_build_object('name', name, 'key', key) ORDER BY key), '[]') FROM r),
   'grants', (SELECT coalesce(json_agg(json_build_object('privilege', privilege, 'resource', resource, 'key', resource_key, 'all', is_all, 'grantOption', grant_option,
                'role', (SELECT r.key FROM r WHERE r.id = role_id))), '[]')
-             FROM kg_catalog.grants WHERE user_id = (SELECT id FROM u) OR role_id IN (SELECT id FROM r)),
+             FROM g),
   'ontologies', (SELECT coalesce(json_agg(json_build_object('id', o.id, 'name', o.name, 'key', o.key, 'description', o.description, 'version', o.version, 'seq', o.seq,
                    'cacheGeneration', o.cache_generation, 'allowedFunctions', o.allowed_functions,
                    'datasources', (SELECT coalesce(json_agg(d.key ORDER BY a.created, d.key), '[]') FROM kg_catalog.ontology_datasources a JOIN kg_catalog.datasources d ON d.id = a.datasource_id WHERE a.ontology_id = o.id),
@@ -141,23 +164,27 @@ SELECT json_build_object(
                            'name', coalesce(pu.name, pr.name)) ORDER BY n.position), '[]') FROM kg_catalog.policy_grantees n
                            LEFT JOIN kg_catalog.users pu ON pu.id = n.user_id LEFT JOIN kg_catalog.roles pr ON pr.id = n.role_id WHERE n.policy_id = p.id)
                      ) ORDER BY p.key), '[]') FROM kg_catalog.policies p WHERE p.ontology_id = o.id)
-                 ) ORDER BY o.key), '[]') FROM kg_catalog.ontologies o),
+                 ) ORDER BY o.key), '[]') FROM o),
   'datasources', (SELECT coalesce(json_agg(json_build_object('id', id, 'name', name, 'key', key, 'type', type, 'secret', secret, 'replicas', options ->> 'replicas', 'maxLag', options ->> 'max_lag') ORDER BY created, key), '[]') FROM kg_catalog.datasources),
-  'agents', (SELECT coalesce(json_agg(json_build_object('name', g.name, 'key', g.key, 'description', g.description, 'options', g.options,
-               'ontologies', (SELECT coalesce(json_agg(o.key ORDER BY x.position), '[]') FROM kg_catalog.agent_ontologies x JOIN kg_catalog.ontologies o ON o.id = x.ontology_id WHERE x.agent_id = g.id)
-             ) ORDER BY g.key), '[]') FROM kg_catalog.agents g),
-  'cacheGeneration', s.cache_generation, 'permissions', s.permissions, 'maskKey', s.mask_key
+  'agents', (SELECT coalesce(json_agg(json_build_object('name', a.name, 'key', a.key, 'description', a.description, 'options', a.options,
+               'ontologies', (SELECT coalesce(json_agg(o.key ORDER BY x.position), '[]') FROM kg_catalog.agent_ontologies x JOIN kg_catalog.ontologies o ON o.id = x.ontology_id WHERE x.agent_id = a.id)
+             ) ORDER BY a.key), '[]') FROM a),
+  'cacheGeneration', s.cache_generation, 'permissions', s.permissions, 'maskKey', s.mask_key, 'isWhole', (SELECT is_whole FROM w)
 )::text AS snapshot FROM kg_catalog.state s`;
 
-/** Reads a snapshot from the catalog. @throws SvcError 503 `catalog_unavailable` */
-async function readSnapshot(db: CatalogDb, by: SnapshotKey): Promise<{ readonly snapshot: Snapshot; readonly bytes: number }> {
+/**
+ * Reads a snapshot from the catalog.
+ * @param isWhole with all ontologies and agents, also those that the caller does not see
+ * @throws SvcError 503 `catalog_unavailable`
+ */
+async function readSnapshot(db: CatalogDb, by: SnapshotKey, isWhole: boolean): Promise<{ readonly snapshot: Snapshot; readonly bytes: number }> {
   const params =
     by.kind === 'token'
       ? [by.hash, null, null, null]
       : by.kind === 'user'
         ? [null, by.id, null, null]
         : [null, null, fold(by.name), by.email === null ? null : fold(by.email)];
-  const [row] = await db.query(READ, params);
+  const [row] = await db.query(READ, [...params, isWhole]);
   const text = String(row?.snapshot);
   return { snapshot: JSON.parse(text) as Snapshot, bytes: text.length * 4 };
 }
@@ -205,7 +232,7 @@ export interface SnapshotOptions {
   readonly waitUntil: (work: Promise<unknown>) => void;
   /** Snapshots that other isolates have read; undefined: none. */
   readonly kv?: KeyValues | undefined;
-  /** Always read from the catalog: for statements on models and rights, and for callers that know a newer version. */
+  /** Always read a whole snapshot from the catalog: for statements on models and rights, and for callers that know a newer version. */
   readonly fresh?: boolean;
 }
 
@@ -245,7 +272,7 @@ function refreshLater(by: SnapshotKey, key: string, options: SnapshotOptions): v
 async function readAndKeep(by: SnapshotKey, key: string, { db, now, kv, waitUntil, fresh = false }: SnapshotOptions): Promise<Snapshot> {
   const readAt = now();
   const begun = generation;
-  const { snapshot, bytes } = await readSnapshot(db, by);
+  const { snapshot, bytes } = await readSnapshot(db, by, fresh);
   if (begun === generation) {
     if (snapshot.user === null) unknown.set(key, readAt, 8);
     else {
@@ -300,4 +327,5 @@ const UNKNOWN_CALLER: Snapshot = {
   cacheGeneration: 0,
   permissions: 0,
   maskKey: '',
+  isWhole: false,
 };

@@ -3,6 +3,7 @@ import type { Caller } from '../../auth/authenticate.ts';
 import { sha256 } from '../../auth/tokens.ts';
 import type { OntologyRow } from '../../catalog/snapshot.ts';
 import type { ReadingRights } from '../runtime.ts';
+import { visibleOntologies } from './lookup.ts';
 import { accessKey, accessOf } from './policies.ts';
 import { sightKey, tablesKey } from './sight.ts';
 
@@ -14,7 +15,9 @@ export async function rightsOf(caller: Caller, row: OntologyRow | undefined): Pr
   const { principal, snapshot } = caller;
   const grants = principal.grants.map(({ privilege, key, all, grantOption }) => JSON.stringify([privilege, key, all, grantOption])).sort();
   const granted = principal.isAdmin ? 'administrator' : [grants, [...principal.roles].sort()];
-  const policies = snapshot.ontologies.map((o) => [o.id, accessKey(accessOf(caller, o))]).filter(([, key]) => key !== '');
+  const policies = visibleOntologies(snapshot, principal)
+    .map((o) => [o.id, accessKey(accessOf(caller, o))])
+    .filter(([, key]) => key !== '');
   const own = row === undefined ? null : [row.id, sightKey(principal, row.name), tablesKey(principal, row)];
   return { ontology: row?.name ?? null, digest: await sha256(JSON.stringify([granted, policies, own])) };
 }

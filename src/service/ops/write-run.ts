@@ -74,6 +74,7 @@ export class WriteRun extends Run implements WritingSession {
 
   private constructor(begun: Begun) {
     super({ ...begun, caller: begun.statements.every(isRead) ? begun.caller : copyOf(begun.caller) });
+    if (!begun.caller.snapshot.isWhole) throw new Error('a script that writes needs a whole snapshot');
     this.#changes = new Changing(this);
   }
 

@@ -1,4 +1,4 @@
-/** Limits what everybody's snapshot of rights has: all agents, and all ontologies with their policies. A large snapshot fits into no cache, and each request would read it from the catalog. */
+/** Limits what the snapshot of an administrator has: all agents, and all ontologies with their policies. A large snapshot fits into no cache, and each request would read it from the catalog. */
 import type { PolicyRow } from '../../catalog/policies.ts';
 import type { AgentRow, OntologyRow } from '../../catalog/snapshot.ts';
 import { badRequest, type SvcError } from '../../errors.ts';
@@ -6,7 +6,7 @@ import { badRequest, type SvcError } from '../../errors.ts';
 /** The most characters of all agents together. */
 const AGENT_CHARACTERS = 1_000_000;
 /** The most characters of the descriptions and policies of all ontologies together. */
-const ONTOLOGY_CHARACTERS = 2_000_000;
+const ONTOLOGY_CHARACTERS = 4_000_000;
 /** What a row takes besides its texts, in characters. */
 const OF_A_ROW = 100;
 

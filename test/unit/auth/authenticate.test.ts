@@ -53,6 +53,7 @@ class Catalog implements CatalogDb {
       cacheGeneration: 0,
       permissions: 0,
       maskKey: 'k',
+      isWhole: true,
     };
     return [{ snapshot: JSON.stringify(snapshot satisfies Omit<Snapshot, 'token'> & { token: unknown }) }];
   }

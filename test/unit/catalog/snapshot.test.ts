@@ -31,6 +31,7 @@ class FakeCatalog implements CatalogDb {
       cacheGeneration: this.reads,
       permissions: 1,
       maskKey: 'k',
+      isWhole: true,
     } satisfies Snapshot;
     await Promise.resolve();
     this.before?.();

@@ -19,6 +19,7 @@ export function fakeRuntime(env: Record<string, string> = {}, parts: Partial<Run
     cacheGeneration: 0,
     permissions: 0,
     maskKey: 'k',
+    isWhole: true,
     ...snapshot,
   };
   return {
