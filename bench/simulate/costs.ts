@@ -169,7 +169,7 @@ export async function measureCosts(numbers: readonly number[]): Promise<Readonly
     const costs = new Map<number, Costs>();
     for (const tenants of numbers) {
       for (const statement of fill(tenants, model)) await local.superuser(statement);
-      // a new version of the model for each number, so that none is cached
+      // a new version of the model for each number, so that each is read
       costs.set(tenants, await measured(local, model));
     }
     return costs;
