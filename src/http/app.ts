@@ -30,7 +30,6 @@ import { conditional } from './conditional.ts';
 import type { AppContext, AppEnv } from './context.ts';
 import { cors } from './cors.ts';
 import { bodyOf, CONTENT_TYPES, presentationOf, wishOf } from './format.ts';
-import { getToken } from './get-token.ts';
 import { checkHost, checkUrl, requestIdOf } from './guards.ts';
 import { permittedBy, queryBody, resultsLimit, wantsFresh } from './input.ts';
 import { logRequest } from './log.ts';
@@ -84,7 +83,7 @@ export function createApp(product: string, version: string, mounts: readonly Mou
   queryRoutes(route, product);
   questionRoutes(route, product);
   documentRoutes(route, product, version);
-  route(['POST'], '/api/get_token', 'changes', getToken);
+  route(['POST'], '/api/get_token', 'changes', async (c) => (await import('./get-token.ts')).getToken(c));
   loginRoutes(route, product);
   consoleRoutes(app, route);
   docsRoutes(app, route);

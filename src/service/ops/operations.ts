@@ -1,7 +1,6 @@
 /** Operations other than scripts: lists, details, rows of concepts and views by name, settings. */
 
 import { can } from '../../auth/grants.ts';
-import { clearCache as clearCached, commit } from '../../catalog/changes.ts';
 import { DatasourceFault } from '../../engine/errors.ts';
 import { badRequest, notFound, quoted, SvcError } from '../../errors.ts';
 import { type FilterRequest, parseFilters } from '../../language/filters.ts';
@@ -73,7 +72,8 @@ export async function clearCache({ runtime, caller, permitted }: ServiceRequest,
   if (runtime.kv === undefined) {
     throw new SvcError(503, 'not_configured', 'This service has no cache backend', { hint: 'Ask the operator to bind a KV namespace as CACHE' });
   }
-  await commit(runtime.db, clearCached(row.id), null);
+  const changes = await import('../../catalog/changes.ts');
+  await changes.commit(runtime.db, changes.clearCache(row.id), null);
 }
 
 /** Rows of a concept or view, and the SQL that selects them. */
