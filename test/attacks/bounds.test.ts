@@ -1,5 +1,6 @@
 /** Requests with many statements, and the expected answers. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { ByteStore } from '../../src/cache.ts';
 import { LIMITS } from '../../src/service/spending.ts';
 import { startService, type TestService } from '../support/service.ts';
 
@@ -162,6 +163,36 @@ describe('statements of the service', () => {
     expect(text.length).toBeLessThan(4_200_000);
     expect(json.data.map((v: { statement: string | null }) => v.statement !== null)).toEqual([true, true, true, true, false, false, false]);
     await s.rows('DROP ONTOLOGY versed');
+  });
+
+  it('about users and roles read each model once, also if all models do not fit in memory', async () => {
+    for (const name of ['one', 'two']) {
+      await s.rows(
+        `CREATE ONTOLOGY ${name}; CREATE CONCEPT city (id bigint, PRIMARY KEY (id)); CREATE POLICY p ON CONCEPT city TO PUBLIC USING (id > 1)`,
+        name,
+      );
+    }
+    const token = await s.user('maker', 'EDIT ON role', 'EDIT ON user');
+    const real = ByteStore.prototype.get;
+    let reads = 0;
+    const got = vi.spyOn(ByteStore.prototype, 'get').mockImplementation(function (this: ByteStore, key) {
+      if (!/^(model|graph)\0/.test(key)) return real.call(this, key);
+      if (key.startsWith('model')) reads++;
+      return undefined;
+    });
+    const ontologies = (await s.rows('SHOW ONTOLOGIES')).length;
+    for (const [create, drop] of [
+      ['CREATE USER', 'DROP USER'],
+      ['CREATE ROLE', 'DROP ROLE'],
+    ]) {
+      const names = Array.from({ length: 10 }, (_, i) => `made${i}`);
+      reads = 0;
+      await s.rows(names.map((n) => `${create} ${n}`).join('; '), '', token);
+      await s.rows(names.map((n) => `${drop} ${n}`).join('; '), '', token);
+      expect(reads).toBeLessThanOrEqual(2 * ontologies);
+    }
+    got.mockRestore();
+    await s.rows('DROP ONTOLOGY one; DROP ONTOLOGY two');
   });
 
   it('about many examples cost no more for each of them than about one', async () => {

@@ -12,19 +12,26 @@ import { mayMakePolicies } from '../caller/policies.ts';
 import type { Changing } from './changing.ts';
 import { rulesOf } from './kept-policies.ts';
 
+/** The roles that a list of policies tests, with the version that they were computed for. Graphs of many ontologies do not stay in memory. */
+const kept = new WeakMap<OntologyRow['policies'], { readonly version: string; readonly asked: TestedRoles }>();
+
 /** Cached roles by graph, with the policies that they were computed from. */
 const known = new WeakMap<Graph, { readonly policies: OntologyRow['policies']; readonly asked: TestedRoles }>();
 
 async function rolesOf(ctx: Changing, row: OntologyRow): Promise<TestedRoles> {
   const { draft, request } = ctx.session;
   const { runtime } = request;
-  const graph = draft?.row.key === row.key ? await draft.graph() : await loadGraph(runtime, row);
+  const isDraft = draft?.row.key === row.key;
+  const before = isDraft ? undefined : kept.get(row.policies);
+  if (before?.version === row.version) return before.asked;
+  const graph = isDraft ? await draft.graph() : await loadGraph(runtime, row);
   const found = known.get(graph);
   if (found !== undefined && found.policies === row.policies) return found.asked;
   const { parser, config } = runtime;
   const context = { parser, product: config.product, activeDatasource: row.active ?? 'main', allowedFunctions: allowedFunctionsOf(row) };
   const asked = rolesAskedBy(context, graph, rulesOf(row.policies));
   known.set(graph, { policies: row.policies, asked });
+  if (!isDraft) kept.set(row.policies, { version: row.version, asked });
   return asked;
 }
 

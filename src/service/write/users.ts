@@ -2,13 +2,18 @@
 import { creatorsOf } from '../../auth/authenticate.ts';
 import { can, canSee } from '../../auth/grants.ts';
 import { hashPassword } from '../../auth/passwords.ts';
+import { cacheOf } from '../../cache.ts';
 import * as catalog from '../../catalog/changes.ts';
 import type { Call } from '../../catalog/db.ts';
 import * as rights from '../../catalog/rights.ts';
+import type { OntologyRow } from '../../catalog/snapshot.ts';
+import { readModel } from '../../catalog/versions.ts';
 import { badRequest, forbidden, quoted } from '../../errors.ts';
 import type { AlterUser, CreateUser, DropUser, Name } from '../../language/statements.ts';
+import type { Model } from '../../ontology/model.ts';
 import { fold } from '../../ontology/names.ts';
-import { lacks, loadGraph, unknownInStatement } from '../caller/lookup.ts';
+import { lacks, unknownInStatement } from '../caller/lookup.ts';
+import type { Runtime } from '../runtime.ts';
 import { type Changing, checkName, type Done, done, exists, optionsOf } from './changing.ts';
 import type { Kinds } from './kinds.ts';
 
@@ -132,18 +137,41 @@ async function dropUser(ctx: Changing, { name, source }: DropUser): Promise<Done
   return done([...guard, ...rights.dropUser(user.id, user.name)], { user: user.name, dropped: true });
 }
 
+/** A view or concept that a user has defined. */
+type Defined = readonly ['view' | 'concept', string];
+
+/** One definition of each definer, by version. All models together may be larger than the memory for models, and a script may drop many users. */
+const definitions = cacheOf<ReadonlyMap<string, Defined>>('definers');
+
+function definitionsIn({ views, concepts }: Model): ReadonlyMap<string, Defined> {
+  const found = new Map<string, Defined>();
+  for (const c of concepts) if (c.logic?.definer != null) found.set(c.logic.definer, ['concept', c.name]);
+  for (const v of views) if (v.definer != null) found.set(v.definer, ['view', v.name]);
+  return found;
+}
+
+/** @throws SvcError 503 */
+async function definitionsOf(runtime: Runtime, { id, version }: OntologyRow): Promise<ReadonlyMap<string, Defined>> {
+  const key = `${id}/${version}`;
+  const known = definitions.get(key);
+  if (known !== undefined) return known;
+  const model = await readModel(runtime, id, version);
+  // an ontology that was dropped concurrently has none
+  const read = model === undefined ? new Map<string, Defined>() : definitionsIn(model);
+  definitions.set(key, read, 200 + 300 * read.size);
+  return read;
+}
+
 /** Checks that a user is not the definer of a view or condition, which would fail without it. @throws SvcError 400 `in_use` */
 async function requireNoDefinitions(ctx: Changing, user: catalog.Found, { offset }: Name): Promise<void> {
   const { runtime } = ctx.session.request;
   const { draft } = ctx.session;
   for (const row of ctx.caller.snapshot.ontologies) {
-    const { model } = draft?.row.key === row.key ? await draft.graph() : await loadGraph(runtime, row);
-    const view = model.views.find((v) => v.definer === user.id);
-    const defined = view ?? model.concepts.find((c) => c.logic?.definer === user.id);
+    const defined = (draft?.row.key === row.key ? definitionsIn((await draft.graph()).model) : await definitionsOf(runtime, row)).get(user.id);
     if (defined === undefined) continue;
-    const kind = view ? 'view' : 'concept';
-    const seen = can(ctx.principal, 'access', ['ontology', row.name, kind, defined.name]);
-    const what = seen ? `the ${kind} ${quoted(defined.name)} of the ontology ${quoted(row.name)}` : `a ${kind}`;
+    const [kind, name] = defined;
+    const seen = can(ctx.principal, 'access', ['ontology', row.name, kind, name]);
+    const what = seen ? `the ${kind} ${quoted(name)} of the ontology ${quoted(row.name)}` : `a ${kind}`;
     throw badRequest('in_use', `the user ${quoted(user.name)} is the definer of ${what}, which reads with its rights`, {
       offset,
       hint: `Replace the ${kind} as another user, or ALTER USER u SET ACTIVE = 'false'`,
