@@ -133,7 +133,9 @@ export default {
   },
   async scheduled(_event, env, context) {
     const ready = prepare(env);
-    await housekeeping(runtime(ready, env, context).db, ready.config);
+    const parts = runtime(ready, env, context);
+    await housekeeping(parts.db, ready.config);
+    await (await import('./service/ops/write-run.ts')).sweepCaches(parts);
   },
 } satisfies ExportedHandler<Env>;
 

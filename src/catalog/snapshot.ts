@@ -44,6 +44,23 @@ export interface OntologyRow {
   readonly policies: readonly PolicyRow[];
   /** Incremented when a policy is created. A version is checked against the policies of one generation. */
   readonly policyGeneration: number;
+  /** Ordered by the mapping. Absent for an ontology that the script creates. */
+  readonly caches?: readonly CacheRow[];
+}
+
+/** The current table of a cached mapping. */
+export interface CacheRow {
+  /** Key of the mapping. */
+  readonly mapping: string;
+  /** Digests of the mapping and of the connection for which the table was made. */
+  readonly digest: string;
+  readonly connection: string;
+  readonly schema: string;
+  readonly table: string;
+  /** When its rows were read, by the catalog's clock: milliseconds since 1970. */
+  readonly asOf: number;
+  /** In milliseconds. */
+  readonly maxAge: number;
 }
 
 export interface DatasourceRow {
@@ -158,6 +175,9 @@ SELECT json_build_object(
                    'datasources', (SELECT coalesce(json_agg(d.key ORDER BY a.created, d.key), '[]') FROM kg_catalog.ontology_datasources a JOIN kg_catalog.datasources d ON d.id = a.datasource_id WHERE a.ontology_id = o.id),
                    'active', (SELECT d.key FROM kg_catalog.ontology_datasources a JOIN kg_catalog.datasources d ON d.id = a.datasource_id WHERE a.ontology_id = o.id AND a.active),
                    'policyGeneration', o.policy_generation,
+                   'caches', (SELECT coalesce(json_agg(json_build_object('mapping', c.mapping_key, 'digest', t.digest, 'connection', t.connection, 'schema', t.schema_name,
+                       'table', t.table_name, 'asOf', floor(extract(epoch FROM t.as_of) * 1000)::bigint, 'maxAge', c.max_age_s::bigint * 1000) ORDER BY c.mapping_key), '[]')
+                     FROM kg_catalog.mapping_caches c JOIN kg_catalog.cache_tables t ON t.id = c.current WHERE c.ontology_id = o.id),
                    'policies', (SELECT coalesce(json_agg(json_build_object('name', p.name, 'key', p.key, 'kind', p.kind, 'concept', p.concept, 'property', p.property,
                        'isPublic', p.to_public, 'condition', p.condition, 'mask', p.mask,
                        'grantees', (SELECT coalesce(json_agg(json_build_object('kind', CASE WHEN n.user_id IS NULL THEN 'role' ELSE 'user' END, 'id', coalesce(n.user_id, n.role_id),

@@ -52,7 +52,8 @@ export interface SqlEngine {
 
 export const httpEngine: SqlEngine = { rows: runRows, describe, collated, check, batch };
 
-interface Result {
+/** The result of a statement. */
+export interface Result {
   readonly fields: readonly { readonly name: string; readonly dataTypeID: number; readonly dataTypeModifier?: number }[];
   readonly rows: readonly (readonly (string | null)[])[];
 }
@@ -123,7 +124,8 @@ const columnsOf = (result: Result): ColumnDef[] =>
     ...(dataTypeModifier >= 0 ? { modifier: dataTypeModifier } : {}),
   }));
 
-async function readResults(exchange: Awaited<ReturnType<typeof send>>, count: number, list: boolean): Promise<Result[]> {
+/** Reads the results of an exchange, each with its rows. @throws SvcError 502 if the answer does not follow the protocol */
+export async function readResults(exchange: Awaited<ReturnType<typeof send>>, count: number, list: boolean): Promise<Result[]> {
   let answer: unknown;
   try {
     answer = await exchange.response.json();

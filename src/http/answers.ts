@@ -11,6 +11,7 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 /** The headers of every answer. Answers about an ontology include its version. */
 function headersOf(c: AppContext, more: Readonly<Record<string, string>> = {}): Record<string, string> {
   const version = c.get('version');
+  const at = c.get('dataAsOf');
   return {
     'content-type': JSON_TYPE,
     'cache-control': 'private, no-store',
@@ -18,6 +19,7 @@ function headersOf(c: AppContext, more: Readonly<Record<string, string>> = {}): 
     ...more,
     'x-request-id': c.get('requestId'),
     ...(version === undefined ? {} : { 'x-ontology-version': version }),
+    ...(at === undefined ? {} : { 'x-data-as-of': new Date(at).toISOString() }),
   };
 }
 

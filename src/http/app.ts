@@ -345,6 +345,7 @@ function request(c: AppContext, wish?: Wish) {
     asks: (datasource: string) => c.set('datasource', datasource),
     answeredBy: noteSource(c, caller),
     fresh: wantsFresh(c.req.raw.headers),
+    dataAsOf: (at: number | undefined) => c.set('dataAsOf', at),
     results: wish && resultWish(c, wish),
   };
 }
@@ -363,10 +364,10 @@ function resultWish(c: AppContext, wish: Wish): ResultWish | undefined {
 const param = (c: AppContext, name: string): string => c.req.param(name) ?? '';
 
 /** The query string with the filters, and `results-limit`. */
-const rowsQuery = (c: AppContext, { presentation }: Wish) => ({
-  search: new URL(c.req.url).search,
-  limit: resultsLimit(c.req.raw.headers),
-  nested: presentation.nested,
+const rowsQuery = ({ req }: AppContext, { presentation: { nested } }: Wish) => ({
+  search: new URL(req.url).search,
+  limit: resultsLimit(req.raw.headers),
+  nested,
 });
 
 /** Sends the answer of a script between `before` and `after`. An error in a stream aborts the answer. */

@@ -16,6 +16,8 @@ export interface Variables {
   ontology?: string;
   /** The value of x-ontology-version in answers about an ontology. */
   version?: string;
+  /** The moment of the oldest cached rows that the answer reads. */
+  dataAsOf?: number | undefined;
   /** How the result cache was used; unset if it is off. */
   cache?: CacheState;
   /** The number of rows that were sent, if it is known before the log line is written. */

@@ -37,7 +37,7 @@ const REQUEST_HEADERS = [
   'x-server-timing',
 ].join(', ');
 /** Response headers that a page may read. */
-const ANSWER_HEADERS = 'allow, etag, retry-after, server-timing, www-authenticate, x-cache, x-datasource, x-ontology-version, x-request-id';
+const ANSWER_HEADERS = 'allow, etag, retry-after, server-timing, www-authenticate, x-cache, x-data-as-of, x-datasource, x-ontology-version, x-request-id';
 /** How long a browser may cache a preflight, in seconds. Browsers limit it further. */
 const MAX_AGE = '7200';
 

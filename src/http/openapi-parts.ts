@@ -87,6 +87,10 @@ export const HEADERS: JsonObject = {
       'Which database returned the rows: `primary` or `replica 1`, with `; name=d` for callers who see the datasource; missing for cached results and datasources without replicas',
     schema: { type: 'string' },
   },
+  'x-data-as-of': {
+    description: 'When the oldest cached rows of the answer were read; absent if it was read from no cached mapping',
+    schema: { type: 'string', format: 'date-time' },
+  },
   'x-ontology-version': { description: 'The version of the ontology that was used', schema: { type: 'string', format: 'uuid' } },
   'server-timing': { description: 'Milliseconds of the parts of the request, only for callers from whom nothing is hidden', schema: { type: 'string' } },
   etag: { description: 'The value for if-none-match', schema: { type: 'string' } },
@@ -126,7 +130,7 @@ export const answer = (description: string, schema: BodyName | JsonObject, ...he
 /** A 200 with rows in JSON, CSV or NDJSON, selected by Accept. */
 export const rowsAnswer = (description: string, json: BodyName | JsonObject): JsonObject => ({
   description,
-  headers: answersWith('x-ontology-version', 'x-cache', 'x-datasource'),
+  headers: answersWith('x-ontology-version', 'x-cache', 'x-datasource', 'x-data-as-of'),
   content: {
     'application/json': { schema: typeof json === 'string' ? ref(json) : json },
     'text/csv': { schema: { type: 'string', description: 'RFC 4180: a header record with the names, then a record for each row' } },

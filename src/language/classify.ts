@@ -13,7 +13,18 @@ import { createMeasure, createProperty, createView } from './modelling/objects.t
 import { createPolicy } from './modelling/policy.ts';
 import { describe, explain, show } from './modelling/read.ts';
 import { alterUser, createRole, grant, grantAuth, grantRole, refreshPermissions, revoke, revokeAuth, revokeRole } from './modelling/rights.ts';
-import { alterOntology, createAgent, createDatasource, createOntology, createToken, createUser, revokeToken, rollback } from './modelling/service.ts';
+import {
+  alterOntology,
+  cache,
+  createAgent,
+  createDatasource,
+  createOntology,
+  createToken,
+  createUser,
+  revokeToken,
+  rollback,
+  uncache,
+} from './modelling/service.ts';
 import { alterTag } from './modelling/tag.ts';
 import type { DropObject, Source, Statement } from './statements.ts';
 
@@ -93,6 +104,8 @@ const STATEMENTS: Table = {
   GRANT: (c) => dispatch(c, GRANT, 'GRANT'),
   REVOKE: (c) => dispatch(c, REVOKE, 'REVOKE'),
   REFRESH: (c) => dispatch(c, { PERMISSIONS: refreshPermissions }, 'REFRESH'),
+  CACHE: cache,
+  UNCACHE: uncache,
   SHOW: show,
   DESC: describe,
   DESCRIBE: describe,

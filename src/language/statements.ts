@@ -53,6 +53,8 @@ export type ServiceStatement =
   | CreateDatasource
   | DropDatasource
   | AlterOntologyDatasource
+  | CacheMapping
+  | UncacheMapping
   | CreateAgent
   | DropAgent
   | CreateExample
@@ -117,6 +119,19 @@ export interface CreateDatasource extends Base {
 }
 export interface DropDatasource extends Base {
   readonly kind: 'drop_datasource';
+  readonly name: Name;
+}
+/** Caches the rows of a mapping, or refreshes them. */
+export interface CacheMapping extends Base {
+  readonly kind: 'cache_mapping';
+  readonly name: Name;
+  /** The datasource with the cached rows; null: that of the mapping. */
+  readonly datasource: Name | null;
+  /** null: as they are. */
+  readonly options: TagList | null;
+}
+export interface UncacheMapping extends Base {
+  readonly kind: 'uncache_mapping';
   readonly name: Name;
 }
 export interface CreateAgent extends Base {

@@ -10,7 +10,7 @@ import { refuseOuterMeasures } from './lower/aggregate/measures.ts';
 import { lowerBlocks } from './lower/finish.ts';
 import { jsonRows, type OutputOptions } from './lower/output.ts';
 import { settleBarriers } from './plan/barriers.ts';
-import { type BoundValue, boundText, type NamedRelation, type PlanContext } from './plan/context.ts';
+import { type BoundValue, boundText, type CachedTable, type NamedRelation, type PlanContext } from './plan/context.ts';
 import { dropUnusedParameters } from './plan/parameters.ts';
 import { PlanState } from './plan-state.ts';
 import { printStatement } from './print/index.ts';
@@ -19,7 +19,7 @@ import type { Declared } from './verify/index.ts';
 
 export { checkModel } from './check.ts';
 export type { OutputOptions } from './lower/output.ts';
-export type { BoundValue, NamedRelation, PlanContext, SystemTable } from './plan/context.ts';
+export type { BoundValue, CachedTable, NamedRelation, PlanContext, SystemTable } from './plan/context.ts';
 export { leadsToMany } from './plan/hop.ts';
 
 /** The length of the longest SQL that is sent. PostgreSQL would need gigabytes to plan a longer statement, and the verifier parses it again. */
@@ -67,6 +67,8 @@ export interface Plan {
   readonly isMasked: boolean;
   /** True if an error message of the database may quote a value that is hidden from the caller. Such messages must not be passed on. */
   readonly mayQuote: boolean;
+  /** The tables of cached mappings that the SQL reads. */
+  readonly caches: readonly CachedTable[];
   /** The measures and calculated properties that may divide by zero, as messages call them. Only those that the caller sees. */
   readonly dividing: readonly string[];
 }
@@ -144,6 +146,7 @@ function plan(context: PlanContext, source: Source, options: PlanOptions): Plan 
     isOpen: !state.facts.hasRowPolicies && !state.facts.isMasked && !state.facts.readsHidden,
     isWhole: !state.facts.hidesRows,
     mayQuote: state.facts.mayQuote,
+    caches: [...state.texts.caches],
     dividing: [...state.dividing],
   };
 }

@@ -70,6 +70,8 @@ export interface ServiceRequest {
   readonly answeredBy?: ((datasource: string, place: number) => void) | undefined;
   /** True: no rows of replicas. */
   readonly fresh?: boolean | undefined;
+  /** Called with the moment of the oldest cached rows that the answer reads, in milliseconds since 1970; undefined: it reads none. */
+  readonly dataAsOf?: ((at: number | undefined) => void) | undefined;
   /** How the request uses the result cache; undefined: it does not use it. */
   readonly results?: ResultWish | undefined;
 }

@@ -24,12 +24,14 @@ export interface Answer {
   readonly json: any;
 }
 
+type Settings = Readonly<Record<string, string>>;
+
 /** Options of `startService`. */
 export interface ServiceOptions {
   /** Statements that create the mapped tables. */
   readonly tables?: readonly string[];
   /** Further variables of the environment. */
-  readonly settings?: Readonly<Record<string, string>>;
+  readonly settings?: Settings | ((database: LocalPostgres) => Settings);
   /** Additional or replaced parts of the runtime. */
   readonly parts?: Partial<Runtime>;
   /** Options of a database of the service's own. Without them the database is borrowed. */
@@ -78,7 +80,8 @@ export async function startService({ tables = [], settings = {}, parts = {}, dat
   const database = await (own === undefined ? borrowPostgres() : startMigrated(own));
   for (const statement of tables) await database.exec(statement);
   const admin = createToken();
-  const config = readConfig({ CATALOG_URL: database.secret(CATALOG_OWNER), DATASOURCE_MAIN: database.secret(READER), ADMIN_TOKEN: admin, ...settings });
+  const more = typeof settings === 'function' ? settings(database) : settings;
+  const config = readConfig({ CATALOG_URL: database.secret(CATALOG_OWNER), DATASOURCE_MAIN: database.secret(READER), ADMIN_TOKEN: admin, ...more });
   if (config.catalog === null) throw new Error('no catalog');
   const runtime: Runtime = {
     config,

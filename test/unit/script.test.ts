@@ -56,7 +56,7 @@ describe('the first request', () => {
   it('waits for a bounded script, which contains the planner and the grammar', () => {
     expect([...sources].some((path) => path.includes('src/planner/'))).toBe(true);
     expect([...first].some((name) => name.endsWith('.wasm'))).toBe(true);
-    expect(kB((name) => first.has(name))).toBeLessThan(600);
+    expect(kB((name) => first.has(name))).toBeLessThan(602);
   });
 });
 
@@ -72,6 +72,6 @@ describe('the script', () => {
   });
 
   it('has a bounded size', () => {
-    expect(kB(() => true)).toBeLessThan(1131);
+    expect(kB(() => true)).toBeLessThan(1139);
   });
 });

@@ -17,6 +17,7 @@ const STAGES = [
   'lower',
   'plan-state',
   'check',
+  'cached',
   'index',
   'logical',
   'filter',

@@ -1,15 +1,19 @@
 /** Statements about ontologies, datasources, agents, users, tokens and grants (docs/design/statements-and-versions.md#classes-of-statements). */
+import { badRequest } from '../../errors.ts';
 import type {
   AlterOntology,
   AlterOntologyDatasource,
+  CacheMapping,
   CreateAgent,
   CreateDatasource,
   CreateOntology,
   CreateToken,
   CreateUser,
+  Name,
   RevokeToken,
   RollbackOntology,
   TagList,
+  UncacheMapping,
 } from '../statements.ts';
 import { clauses, name, names, pairs, text } from './clauses.ts';
 import type { Cursor } from './cursor.ts';
@@ -63,6 +67,30 @@ export function createDatasource(c: Cursor, replace: boolean): CreateDatasource 
   const options = c.accept('OPTIONS') ? pairs(c, 'the name of an option') : [];
   c.end();
   return { kind: 'create_datasource', source: c.source, replace, name: datasource, type, secret, options };
+}
+
+/** `MAPPING m [USING d] [OPTIONS (k = 'v', ...)]`. @throws SvcError 400 `not_supported` for what cannot be cached */
+export function cache(c: Cursor): CacheMapping {
+  const mapping = cached(c);
+  const datasource = c.accept('USING') ? name(c, 'the name of the datasource') : null;
+  const options = c.accept('OPTIONS') ? pairs(c, 'the name of an option') : null;
+  c.end();
+  return { kind: 'cache_mapping', source: c.source, name: mapping, datasource, options };
+}
+
+/** `MAPPING m` */
+export function uncache(c: Cursor): UncacheMapping {
+  const mapping = cached(c);
+  c.end();
+  return { kind: 'uncache_mapping', source: c.source, name: mapping };
+}
+
+function cached(c: Cursor): Name {
+  for (const other of ['CUBE', 'VIEW', 'CONCEPT']) {
+    if (c.sees(other)) throw badRequest('not_supported', `only mappings can be cached, not ${other}`, { offset: c.offset() });
+  }
+  c.expect('MAPPING');
+  return name(c, 'the name of the mapping');
 }
 
 /** `a ONTOLOGY (n, ...) [DESCRIPTION [=] 't'] [OPTIONS (k = 'v', ...)]` */

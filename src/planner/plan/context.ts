@@ -46,6 +46,19 @@ export interface PlanContext {
    * execute. Default: no datasource does.
    */
   readonly keepsNames?: ((datasource: string) => boolean) | undefined;
+  /** The cached table of a mapping of the whole model, from which its rows are read; undefined: they are read from the mapping's own tables. Default: no mapping is cached. */
+  readonly cached?: ((mapping: MappingDef) => CachedTable | undefined) | undefined;
+}
+
+/** A table of the datasource with the rows of a mapping. Its columns are those of the mapping, in order, under the names of `cachedColumn` (../read/cached-rows.ts). */
+export interface CachedTable {
+  /** The name of the mapping. */
+  readonly mapping: string;
+  readonly schema: string;
+  /** No other table has ever had this name. */
+  readonly name: string;
+  /** When the rows were read: milliseconds since 1970. */
+  readonly asOf: number;
 }
 
 /** The name of a foreign key: schema and name of the two tables, and pairs of columns. Pairs in another order give the same name. */

@@ -9,13 +9,15 @@ import { requireInterruptible } from '../effort/index.ts';
 import { Facts } from '../facts/facts.ts';
 import { comparesColumns } from '../facts/total.ts';
 import { afterSteps, type GuardFacts, guardSelect, refusedField } from '../guard/index.ts';
-import type { PlanContext } from '../plan/context.ts';
+import type { CachedTable, PlanContext } from '../plan/context.ts';
 import { Position } from '../plan/position.ts';
 import { clone, isSubQuery, type Node, type SelectStmt, string, walk } from '../plan/tree.ts';
 import { printSelect } from '../print/index.ts';
 import type { DeclaredTable } from '../verify/index.ts';
+import { cachedRows } from './cached-rows.ts';
 import { callerFunctions } from './caller.ts';
 import { DeclaredTables } from './declared-tables.ts';
+import { forgetLocations, locationsOf } from './locations.ts';
 import { type MappedRows, mappedRows } from './mapped.ts';
 import { type TableQuery, tableQuery } from './tables.ts';
 import { typesAsText } from './typeof.ts';
@@ -50,6 +52,9 @@ export class Texts {
   readonly #withCallerFunctions: ReadonlySet<string>;
   /** The tables and columns that the plan's mappings and raw views read, for the verifier. */
   readonly #tables = new DeclaredTables();
+  readonly #cached = new Map<MappingDef, MappedRows>();
+  /** The cached tables that the plan reads. */
+  readonly caches = new Set<CachedTable>();
 
   constructor(context: PlanContext, facts: Facts, bindCaller: BindCaller) {
     this.#context = context;
@@ -110,6 +115,8 @@ export class Texts {
   /** The rows of a mapping as a FROM clause, in which each table has its schema, and the expression of each column. */
   mapping(mapping: MappingDef): MappedRows {
     this.datasources.add(mapping.datasource);
+    const cache = this.#context.cached?.(mapping);
+    if (cache !== undefined) return this.#cachedRows(mapping, cache);
     let known = MAPPED.get(mapping);
     if (!known) {
       const { stmt, standIns, facts } = this.parse(mapping.sql, undefined, false, false);
@@ -129,6 +136,18 @@ export class Texts {
   leavesOut(mapping: MappingDef): boolean {
     const other = new Texts(this.#context, new Facts(this.#context.graph, new Position(), false), this.#bindCaller);
     return other.mapping(mapping).leavesOut;
+  }
+
+  #cachedRows(mapping: MappingDef, cache: CachedTable): MappedRows {
+    let rows = this.#cached.get(mapping);
+    if (rows === undefined) {
+      const made = cachedRows(mapping, cache);
+      rows = made.rows;
+      this.#cached.set(mapping, rows);
+      this.caches.add(cache);
+      this.#declare(made.query, mapping);
+    }
+    return rows;
   }
 
   /** The SELECT over tables of a mapping or raw view, as it runs. `parsed`: its parsed text, which is not changed. */
@@ -262,21 +281,6 @@ interface Shared {
   readonly facts: GuardFacts;
 }
 const SHARED = new WeakMap<object, Map<string, Shared>>();
-
-function forgetLocations(value: unknown): void {
-  if (value === null || typeof value !== 'object') return;
-  if (Array.isArray(value)) {
-    for (const v of value) forgetLocations(v);
-    return;
-  }
-  const o = value as Record<string, unknown>;
-  delete o.location;
-  for (const k in o) forgetLocations(o[k]);
-}
-
-/** The locations of a query's select list; of a set operation, those of its first SELECT. */
-const locationsOf = (stmt: SelectStmt): readonly (number | undefined)[] =>
-  stmt.larg ? locationsOf(stmt.larg) : (stmt.targetList ?? []).map((t) => ('ResTarget' in t ? t.ResTarget.location : undefined));
 
 /** True if an offset in the request is inside an unquoted path. */
 const isAt = ({ start, end }: BarePath, prepared: Prepared, offset: number | undefined): boolean =>

@@ -12,11 +12,15 @@ import type { Answer } from '../runtime.ts';
 import { Changing, type Done, type WritingSession } from '../write/changing.ts';
 import { isRead, isService } from '../write/classes.ts';
 import { Draft } from '../write/draft.ts';
+import { sweepCaches } from '../write/refresh-cache.ts';
 import { type Batch, RightsGuard } from '../write/rights-guard.ts';
 import { applyService } from '../write/statements.ts';
 import { dropAll } from './drop-all.ts';
 import { type Begun, Run } from './run.ts';
 import { copyOf, counted } from './script-text.ts';
+
+// the cron loads it from here: a module of its own would be a further file of the script
+export { sweepCaches };
 
 /** Statements that were read from model files, and what else their application changes. */
 export interface Application {
@@ -157,6 +161,13 @@ export class WriteRun extends Run implements WritingSession {
     if (done.settle !== undefined) this.#unsettled.push(done.settle);
     this.#rows = done.rows;
     this.#modelling = false;
+    const { perform } = done;
+    if (perform === undefined) return;
+    await this.#write();
+    this.steps.push(async () => {
+      await perform();
+      return undefined;
+    });
   }
 
   /** Adds the changes of the draft to the pending calls. */

@@ -8,7 +8,7 @@ import { httpEngine } from '../../engine/engine.ts';
 import { explained } from '../../engine/statement.ts';
 import type { Source } from '../../language/statements.ts';
 import type { Graph } from '../../ontology/graph.ts';
-import type { Plan, PlanContext } from '../../planner/index.ts';
+import type { CachedTable, Plan, PlanContext } from '../../planner/index.ts';
 import { type LogicalPlan, logicalPlan, logicalText } from '../../planner/logical/index.ts';
 import type { Verified } from '../../planner/verify/index.ts';
 import type { Definers } from '../caller/definers.ts';
@@ -53,5 +53,9 @@ export async function explainRows(
       physicalNames: physicalNames(graph),
     }),
   );
-  return [{ PLAN: (answer?.rows ?? []).map(([line]) => line ?? '').join('\n'), SQL: plan.sql }];
+  const lines = [...(answer?.rows ?? []).map(([line]) => line ?? ''), ...plan.caches.map((cache) => cacheLine(cache, request.runtime.now()))];
+  return [{ PLAN: lines.join('\n'), SQL: plan.sql }];
 }
+
+const cacheLine = ({ mapping, schema, name, asOf }: CachedTable, now: number): string =>
+  `Cached mapping ${mapping}: rows of ${schema}.${name} as of ${new Date(asOf).toISOString()}, ${Math.max(0, Math.round((now - asOf) / 1000))} s old`;

@@ -10,7 +10,8 @@ import { EXPLAIN } from '../../engine/statement.ts';
 import { badRequest, quoted, type SvcError } from '../../errors.ts';
 import type { ReadStatement, Source } from '../../language/statements.ts';
 import type { Graph } from '../../ontology/graph.ts';
-import { type NamedRelation, type OutputOptions, type Plan, type PlanContext, planSelect, rebind } from '../../planner/index.ts';
+import type { MappingDef } from '../../ontology/model.ts';
+import { type CachedTable, type NamedRelation, type OutputOptions, type Plan, type PlanContext, planSelect, rebind } from '../../planner/index.ts';
 import { allowedFunctionsOf } from '../../planner/read/own-functions.ts';
 import type { Verified } from '../../planner/verify/index.ts';
 import { attachedDatasource, connectionDigest, datasourceOf, findDatasource, replicasOf } from '../caller/datasource.ts';
@@ -51,6 +52,8 @@ interface Planned extends VerifiedPlan {
   readonly late?: () => Promise<VerifiedPlan>;
   /** True if it reads system tables, whose rows depend on the caller. */
   readonly readsSystem: boolean;
+  /** Plans the statement again, without cached tables. */
+  readonly live: () => Promise<Planned>;
 }
 
 /** A prepared statement that reads. */
@@ -67,8 +70,13 @@ export async function prepareRead(session: Session, statement: ReadStatement, wh
   const definers = new Definers(session.request.runtime, session.caller);
   const counts = new PlanCounts(session);
   const references = new References(session);
-  const planned = (source: Source, output: OutputOptions): Promise<Planned> =>
-    counts.whileNeeded(() => references.whileNeeded(() => definers.whileNeeded(() => plan(session, source, known, output, { definers, counts, references }))));
+  const caches = whole === undefined || !session.draft?.row.caches?.length ? NO_CACHES : await (await loadCaches()).cachesOf(session, whole);
+  const planned = async (source: Source, output: OutputOptions, tables = caches): Promise<Planned> => ({
+    ...(await counts.whileNeeded(() =>
+      references.whileNeeded(() => definers.whileNeeded(() => plan(session, source, known, output, { definers, counts, references, caches: tables }))),
+    )),
+    live: () => planned(source, output, NO_CACHES),
+  });
   switch (statement.kind) {
     case 'select':
       return planned(statement.source, last ? outputOf(session.script) : {});
@@ -85,14 +93,35 @@ export async function prepareRead(session: Session, statement: ReadStatement, wh
       const query = await planned(statement.query, {});
       const rows = async (): Promise<readonly unknown[]> => {
         const { explainRows } = await import('./explain.ts');
-        return explainRows(session, query, statement.logical, definers).catch((error: unknown) => {
-          throw withPosition(error, query.plan, query.source, EXPLAIN.length);
-        });
+        const explain = (of: Planned): Promise<readonly unknown[]> => explainRows(session, of, statement.logical, definers);
+        return explain(query)
+          .catch(async (error: unknown) => {
+            if (query.plan.caches.length === 0 || !(await loadCaches()).lostCaches(error, query.plan)) throw error;
+            return explain(await query.live());
+          })
+          .catch((error: unknown) => {
+            throw withPosition(error, query.plan, query.source, EXPLAIN.length);
+          });
       };
       return { kind: 'rows', rows };
     }
   }
 }
+
+/** The cached tables that a statement may read. */
+export interface Caches {
+  /** The table of a mapping of the whole model. */
+  readonly of: (mapping: MappingDef) => CachedTable | undefined;
+  /** Equal for equal tables: a part of the key of a plan. */
+  readonly key: string;
+}
+
+const NO_CACHES: Caches = { of: () => undefined, key: '' };
+
+const loadCaches = (): Promise<typeof import('./caches.ts')> => import('./caches.ts');
+
+/** The moment of the oldest cached rows that a plan reads; undefined if it reads none. */
+const asOfOldest = ({ caches }: Plan): number | undefined => (caches.length === 0 ? undefined : Math.min(...caches.map((c) => c.asOf)));
 
 /** Limits and nesting for the rows of the last statement of a script. */
 const outputOf = ({ limit, offset, nested }: Script): OutputOptions => ({
@@ -113,9 +142,10 @@ interface Needs {
   readonly definers: Definers;
   readonly counts: PlanCounts;
   readonly references: References;
+  readonly caches: Caches;
 }
 
-function planningOf(session: Session, graph: Graph, { definers, counts, references }: Needs): Planning {
+function planningOf(session: Session, graph: Graph, { definers, counts, references, caches }: Needs): Planning {
   const { runtime } = session.request;
   const { principal } = session.caller;
   const row = session.draft?.row;
@@ -139,7 +169,9 @@ function planningOf(session: Session, graph: Graph, { definers, counts, referenc
     definer: (view) => definers.sees(view, graph.whole),
     allowedFunctions: allowedFunctionsOf(row),
     rowsOf: (mapping) => counts.rowsOf(mapping),
-    enforces: (name, key) => references.enforces(findDatasource(runtime, session.caller, name), key),
+    cached: caches.of,
+    // cached rows are of another moment than those that they refer to
+    enforces: (name, key) => caches.key === '' && references.enforces(findDatasource(runtime, session.caller, name), key),
     keepsNames: (name) => {
       const datasource = findDatasource(runtime, session.caller, name);
       return datasource !== undefined && keepsNames(datasource);
@@ -149,18 +181,18 @@ function planningOf(session: Session, graph: Graph, { definers, counts, referenc
 }
 
 /** Plans a SELECT. @throws as `prepareRead` */
-function plan(session: Session, source: Source, known: Graph | undefined, output: OutputOptions, needs: Needs): Planned {
+function plan(session: Session, source: Source, known: Graph | undefined, output: OutputOptions, needs: Needs): Omit<Planned, 'live'> {
   const { runtime, spending } = session.request;
   const graph = known ?? noGraph();
   const { context, system, read } = planningOf(session, graph, needs);
   const { bound } = session.script;
-  const keys = planKeys(session, source.text, context, output);
+  const keys = planKeys(session, source.text, context, output, needs.caches);
   const within = <T>(make: () => T): T => spending.reads.run(make, source.offset);
   const verify = (made: Plan): VerifiedPlan => {
     within(() => visited(made.sql.length * STEPS_OF_A_CHARACTER));
     return { plan: made, text: verified(runtime, made.sql, made.declared) };
   };
-  const admitted = (made: VerifiedPlan): Planned => {
+  const admitted = (made: VerifiedPlan): Omit<Planned, 'live'> => {
     for (const relation of made.plan.relations) if (session.script.admits?.(relation) === false) throw outsideScope(relation);
     return {
       kind: 'query',
@@ -225,8 +257,8 @@ interface PlanKeys {
 }
 
 /** Undefined if the plan is not cached. */
-function planKeys(session: Session, text: string, context: PlanContext, output: OutputOptions): PlanKeys | undefined {
-  const key = planKey(session, text, context, output);
+function planKeys(session: Session, text: string, context: PlanContext, output: OutputOptions, caches: Caches): PlanKeys | undefined {
+  const key = planKey(session, text, context, output, caches);
   if (key === undefined) return undefined;
   const { bound } = session.script;
   // a plan that depends on bound values is valid for these values only
@@ -246,7 +278,7 @@ function planKeys(session: Session, text: string, context: PlanContext, output: 
 }
 
 /** The cache key of a plan: everything that it depends on. Undefined if the plan is not cached, because the model is a draft or the text is long. */
-function planKey(session: Session, text: string, context: PlanContext, output: OutputOptions): string | undefined {
+function planKey(session: Session, text: string, context: PlanContext, output: OutputOptions, caches: Caches): string | undefined {
   const { draft } = session;
   if (draft === undefined || draft.changed || text.length > MAX_CACHED_CHARACTERS) return undefined;
   return [
@@ -259,6 +291,7 @@ function planKey(session: Session, text: string, context: PlanContext, output: O
     accessKey(context.access),
     JSON.stringify(output),
     session.script.bound === undefined,
+    caches.key,
     text,
   ].join('\u0000');
 }
@@ -304,6 +337,8 @@ export async function runRead(session: Session, prepared: Prepared, last: boolea
   const place = only ? await placeOfResult(session, prepared) : undefined;
   const found = await place?.find();
   if (place !== undefined) session.request.results?.onState(found === undefined ? 'miss' : 'hit');
+  const asOf = (): void => session.request.dataAsOf?.(asOfOldest(prepared.plan));
+  if (found !== undefined) asOf();
   if (found !== undefined) return { kind: 'kept', bytes: found.bytes, rows: found.rows };
   const { plan, text } = late === undefined ? prepared : await late();
   const { principal } = session.caller;
@@ -319,9 +354,14 @@ export async function runRead(session: Session, prepared: Prepared, last: boolea
     physicalNames: physicalNames(graph),
     mayQuote: plan.mayQuote,
   };
-  const rows = await watched(session, datasource.name, () => rowsOf(session, datasource, asked)).catch((error: unknown) => {
+  let rows: RowStream;
+  try {
+    rows = await watched(session, datasource.name, () => rowsOf(session, datasource, asked));
+  } catch (error) {
+    if (plan.caches.length > 0 && (await loadCaches()).lostCaches(error, plan)) return runRead(session, await prepared.live(), last, only);
     throw withPosition(error, plan, source);
-  });
+  }
+  asOf();
   if (!last) rows.cancel();
   const keep = place && ((bytes: Uint8Array<ArrayBuffer>) => void rows.done.then((counts) => place.keep({ bytes, rows: counts.rows })).catch(() => undefined));
   return { kind: 'rows', rows, owner, shape: plan.shape, nested: plan.nested, keep };

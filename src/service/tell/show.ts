@@ -16,6 +16,7 @@ import { lacks, unknownInStatement } from '../caller/lookup.ts';
 import { visibleAccess } from '../caller/system-access.ts';
 import type { OpenOntology, Session } from '../session.ts';
 import { benchmarksOf } from './benchmarks.ts';
+import { visibleCaches } from './caches.ts';
 import { describable } from './describe-columns.ts';
 import { DEFAULT_TRANSITIVITY } from './detail.ts';
 import { visibleExamples } from './examples.ts';
@@ -40,6 +41,7 @@ const LISTS: Readonly<Record<string, { readonly ontology: boolean }>> = {
   EXAMPLES: { ontology: true },
   DATASOURCES: { ontology: false },
   TAGS: { ontology: true },
+  CACHES: { ontology: true },
 };
 
 type Shown = (show: Showing) => LateRows | Promise<LateRows>;
@@ -145,7 +147,8 @@ export async function withLate(session: Session, context: SystemContext, tables:
   const benchmarks = names.includes('SYS_AGENTS_BENCHMARKS') ? await benchmarksOf(session.request, session.caller) : undefined;
   const history = names.includes('SYS_AGENTS_HISTORY') ? await visibleHistory(runtime, session.caller, ontology) : undefined;
   const changes = names.includes('SYS_AUDIT') && session.caller.principal.isAdmin ? await readChanges(db) : undefined;
-  return { ...context, access, counts, statistics, agents, examples, benchmarks, history, changes };
+  const caches = ontology && names.includes('SYS_CACHES') ? await visibleCaches(session, ontology, graph) : undefined;
+  return { ...context, access, counts, statistics, agents, examples, benchmarks, history, changes, caches };
 }
 
 function systemList({ session, graph }: Showing, table: string): LateRows {

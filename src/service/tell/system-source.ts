@@ -20,6 +20,7 @@ import { allowedFunctionsOf } from '../../planner/read/own-functions.ts';
 import type { SeenAgent } from '../caller/agents.ts';
 import { type Printed, Texts } from '../caller/texts.ts';
 import type { Benchmark } from './benchmarks.ts';
+import type { CacheLine } from './caches.ts';
 import type { VisibleExample } from './examples.ts';
 import { ViewMappings } from './view-mappings.ts';
 
@@ -55,6 +56,8 @@ export interface SystemContext {
   readonly benchmarks?: readonly Benchmark[] | undefined;
   /** The changes of models and rights that the caller sees; undefined: not loaded. */
   readonly changes?: readonly ChangeLine[] | undefined;
+  /** The cached mappings that the caller sees; undefined: not loaded. */
+  readonly caches?: readonly CacheLine[] | undefined;
   /** The questions that the caller sees; undefined: not loaded. */
   readonly history?: readonly HistoryLine[] | undefined;
 }

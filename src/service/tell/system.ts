@@ -34,6 +34,7 @@ const OTHER_LATE_TABLES: ReadonlySet<string> = new Set([
   'SYS_AGENTS_HISTORY',
   'SYS_PROPERTIES_STATISTICS',
   'SYS_AUDIT',
+  'SYS_CACHES',
 ]);
 /** True if rows of a table must be read from the catalog when the statement is executed. */
 export const isLate = (table: string): boolean =>
@@ -274,6 +275,10 @@ const TABLES: Readonly<Record<string, Table>> = {
   SYS_AUDIT: {
     columns: 'changed_on:timestamptz, user_name, actor, action, statements, ontology, request_id',
     rows: ({ context }) => (context.changes ?? []).map((c) => [c.at, c.user, c.actor, c.action, c.object, c.ontology, c.requestId]),
+  },
+  SYS_CACHES: {
+    columns: 'mapping_name, datasource, table_name, number_of_rows:bigint, as_of:timestamptz, max_age_seconds:integer, state, error, failed_on:timestamptz',
+    rows: ({ context }) => (context.caches ?? []).map((c) => [c.mapping, c.datasource, c.table, c.rows, c.asOf, c.maxAge, c.state, c.error, c.failed]),
   },
   SYS_RESTRICTIONS: RESTRICTIONS,
   SYS_PROPERTIES_STATISTICS: STATISTICS,

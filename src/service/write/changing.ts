@@ -31,6 +31,8 @@ export interface Done {
   readonly rows: () => readonly unknown[];
   /** Returns further calls, which must be checked against the final model. It runs before the commit, so that the statement itself does not force a check of the model. */
   readonly settle?: () => Promise<readonly Call[]>;
+  /** Runs after the commit of the calls, and before the next statement. What it throws ends the script. */
+  readonly perform?: () => Promise<void>;
 }
 
 /** A result with one row. */

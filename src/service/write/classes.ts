@@ -21,6 +21,8 @@ const REACH: Readonly<Record<ServiceStatement['kind'], Reach>> = {
   create_datasource: 'service',
   drop_datasource: 'service',
   alter_ontology_datasource: 'service',
+  cache_mapping: 'service',
+  uncache_mapping: 'service',
   create_user: 'service',
   alter_user: 'service',
   drop_user: 'service',

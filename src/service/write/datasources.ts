@@ -13,6 +13,7 @@ import { functionsOn } from './allowed-functions.ts';
 import { type Changing, checkName, type Done, done, exists, optionsOf } from './changing.ts';
 import { Draft } from './draft.ts';
 import type { Kinds } from './kinds.ts';
+import { writerSecret } from './refresh-cache.ts';
 
 async function createDatasource(ctx: Changing, statement: CreateDatasource): Promise<Done> {
   const { name, type, secret } = statement;
@@ -20,6 +21,11 @@ async function createDatasource(ctx: Changing, statement: CreateDatasource): Pro
   checkName(name, 'datasource');
   if (!/^postgres(ql)?$/i.test(type.text))
     throw badRequest('unknown_type', `unknown type of datasource ${quoted(type.text)}; the only type is \`postgres\``, { offset: type.offset });
+  if (secret.text.endsWith(writerSecret(''))) {
+    throw badRequest('bad_secret', 'a variable that ends with _WRITER is the connection of a role that writes; queries must not run as this role', {
+      offset: secret.offset,
+    });
+  }
   if (!isDatasourceSecret(secret.text)) {
     throw badRequest('bad_secret', 'SECRET must name a variable that begins with DATASOURCE_', {
       offset: secret.offset,

@@ -1,6 +1,7 @@
 /** The statements of the service. */
 import type { ServiceStatement } from '../../language/statements.ts';
 import { AGENTS } from './agent-statements.ts';
+import { CACHES } from './cached-mappings.ts';
 import type { Changing, Done } from './changing.ts';
 import { DATASOURCES } from './datasources.ts';
 import { EXAMPLES } from './example-statements.ts';
@@ -13,7 +14,7 @@ import { TOKENS } from './tokens.ts';
 import { USERS } from './users.ts';
 
 /** The type requires an entry for each kind. */
-const SERVICE: Kinds = { ...ONTOLOGIES, ...DATASOURCES, ...AGENTS, ...EXAMPLES, ...USERS, ...TOKENS, ...GRANTS, ...ROLES, ...POLICIES };
+const SERVICE: Kinds = { ...ONTOLOGIES, ...DATASOURCES, ...CACHES, ...AGENTS, ...EXAMPLES, ...USERS, ...TOKENS, ...GRANTS, ...ROLES, ...POLICIES };
 
 /** Applies a statement of the service in memory. @throws SvcError 400 if it is invalid, 403 without the required right */
 export function applyService<S extends ServiceStatement>(context: Changing, statement: S): Promise<Done> {

@@ -52,7 +52,7 @@ describe('the planner and the second opinion agree', () => {
 
   it(`on ${cases} queries over generated ontologies and rows`, { timeout: 3_600_000 }, async () => {
     const counts = await check(Math.ceil(cases / PER_WORLD), (c) => harness.outcomes(c));
-    console.log(`differential: ${[...counts].map(([k, n]) => `${k} ${n}`).join(', ')}`);
+    console.log(`differential: ${[...counts].map(([k, n]) => `${k} ${n}`).join(', ')}, cached ${harness.readCaches}`);
     const all = Math.ceil(cases / PER_WORLD) * PER_WORLD;
     const share = (kind: string) => (counts.get(kind) ?? 0) / all;
     // Queries that the planner does not support, or that are too large for a quick test, may only be exceptions.

@@ -5,8 +5,11 @@ import { SvcError } from '../../../src/errors.ts';
 import type { SqlParser } from '../../../src/language/parser.ts';
 import { compile } from '../../../src/ontology/compile.ts';
 import type { Graph } from '../../../src/ontology/graph.ts';
-import { planSelect } from '../../../src/planner/index.ts';
+import type { MappingDef } from '../../../src/ontology/model.ts';
+import { cachedSelect } from '../../../src/planner/cached.ts';
+import { type CachedTable, planSelect } from '../../../src/planner/index.ts';
 import type { Access } from '../../../src/planner/secure/access.ts';
+import { verify } from '../../../src/planner/verify/index.ts';
 import { memoryDatabase } from '../../support/databases/memory.ts';
 import { Refused } from './block.ts';
 import type { Row } from './compare.ts';
@@ -36,9 +39,15 @@ interface Run {
   readonly physical: string;
 }
 
+/** CACHES=all|none caches every mapping, or no mapping. */
+const CACHES = process.env.CACHES ?? 'some';
+
 export class Harness {
   private readonly db: PGlite;
   private readonly parser: SqlParser;
+  private readonly cached = new Map<MappingDef, CachedTable>();
+  /** The number of plans that read cached mappings. */
+  readCaches = 0;
   private world: World | null = null;
   private graph: Graph | null = null;
 
@@ -61,7 +70,24 @@ export class Harness {
     this.world = null;
     await this.db.exec(ddlOf(world));
     this.graph = compile(modelOf(world), 'world');
+    await this.cache(this.graph);
     this.world = world;
+  }
+
+  /** Makes cached tables of about half of the mappings of about half of the worlds. */
+  private async cache(graph: Graph): Promise<void> {
+    this.cached.clear();
+    await this.db.exec('DROP SCHEMA IF EXISTS cached CASCADE; CREATE SCHEMA cached');
+    const { mappings } = graph.model;
+    if (CACHES === 'none' || (CACHES === 'some' && mappings.reduce((n, m) => n + m.sql.length, 0) % 2 === 0)) return;
+    for (const [i, mapping] of mappings.entries()) {
+      if (CACHES === 'some' && (mapping.sql.length + i) % 2 === 0) continue;
+      const select = cachedSelect(graph, this.parser, mapping, new Set());
+      if (typeof select === 'string') continue;
+      const table = { mapping: mapping.name, schema: 'cached', name: `m${i}`, asOf: 0 };
+      await this.db.exec(`CREATE TABLE cached.m${i} AS ${verify(this.parser, select.sql, select.declared).sql}`);
+      this.cached.set(mapping, table);
+    }
   }
 
   /** Plans and runs a text; faults of either become an error in the result. */
@@ -72,9 +98,11 @@ export class Harness {
       const rowsOf = text.length % 2 === 0 ? () => 100 : undefined;
       // and the rows of some are made as for a datasource that may lose the names of columns
       const keepsNames = () => text.length % 3 !== 0;
-      const context = { graph: this.graph!, parser: this.parser, product: 'svc', activeDatasource: 'main', access, rowsOf, keepsNames };
+      const cached = (mapping: MappingDef) => this.cached.get(mapping);
+      const context = { graph: this.graph!, parser: this.parser, product: 'svc', activeDatasource: 'main', access, rowsOf, keepsNames, cached };
       const plan = planSelect(context, { text, offset: 0 });
-      physical = plan.sql;
+      physical = verify(this.parser, plan.sql, plan.declared).sql;
+      if (plan.caches.length > 0) this.readCaches++;
       // Text parameters go as they are; json comes back as its text.
       const result = await this.db.query<[string]>(plan.sql, plan.params as string[], { rowMode: 'array', parsers: { 114: (v: string) => v } });
       return { rows: result.rows.map(([j]) => JSON.parse(j) as Row), error: null, physical };

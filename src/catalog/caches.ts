@@ -1,0 +1,148 @@
+/** Cached mappings in the catalog: their options, and the tables that their refreshes make (migrations/016). */
+import { type Call, type CatalogDb, call, sql } from './db.ts';
+
+/** The options of a cache. */
+export interface CacheOptions {
+  readonly schema: string;
+  readonly indexes: boolean;
+  /** In seconds. */
+  readonly maxAge: number;
+}
+
+/** A table to make. */
+export interface NewTable {
+  readonly ontologyId: string;
+  readonly mappingKey: string;
+  readonly datasource: string;
+  readonly secret: string;
+  readonly connection: string;
+  readonly digest: string;
+  readonly schema: string;
+  readonly table: string;
+}
+
+const SET = sql`INSERT INTO kg_catalog.mapping_caches (ontology_id, mapping_key, mapping, schema_name, indexes, max_age_s) VALUES ($1, $2, $3, $4, $5, $6)
+  ON CONFLICT (ontology_id, mapping_key) DO UPDATE SET mapping = excluded.mapping, schema_name = excluded.schema_name, indexes = excluded.indexes, max_age_s = excluded.max_age_s`;
+const REMOVE = sql`WITH gone AS (DELETE FROM kg_catalog.mapping_caches WHERE ontology_id = $1 AND mapping_key = $2)
+  UPDATE kg_catalog.cache_tables SET drop_after = now() + make_interval(secs => $3::int)
+  WHERE ontology_id = $1 AND mapping_key = $2 AND rows IS NOT NULL AND drop_after = 'infinity'`;
+const FIND = sql`SELECT schema_name, indexes, max_age_s FROM kg_catalog.mapping_caches WHERE ontology_id = $1 AND mapping_key = $2`;
+const BEGIN = sql`INSERT INTO kg_catalog.cache_tables (ontology_id, mapping_key, datasource, secret, connection, digest, schema_name, table_name, drop_after)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, now() + interval '3 hours') RETURNING id::text AS id`;
+// a refresh that began later may have ended earlier: its table stays
+const FLIP = sql`WITH made AS (
+  SELECT id, ontology_id, mapping_key, as_of FROM kg_catalog.cache_tables WHERE id = $1::bigint
+), old AS (
+  SELECT c.ontology_id, c.mapping_key, c.current FROM kg_catalog.mapping_caches c JOIN made m USING (ontology_id, mapping_key)
+  WHERE c.current IS NULL OR (SELECT t.as_of FROM kg_catalog.cache_tables t WHERE t.id = c.current) < m.as_of
+  FOR UPDATE OF c
+), flipped AS (
+  UPDATE kg_catalog.mapping_caches c SET current = $1::bigint, error = NULL, failed = NULL FROM old
+  WHERE c.ontology_id = old.ontology_id AND c.mapping_key = old.mapping_key RETURNING c.current
+), retired AS (
+  UPDATE kg_catalog.cache_tables SET drop_after = now() + make_interval(secs => $3::int) WHERE id IN (SELECT current FROM old)
+)
+UPDATE kg_catalog.cache_tables SET rows = $2::bigint, drop_after = CASE WHEN EXISTS (SELECT FROM flipped) THEN 'infinity' ELSE now() END WHERE id = $1::bigint
+RETURNING floor(extract(epoch FROM as_of) * 1000)::bigint::text AS as_of, drop_after = 'infinity' AS is_current`;
+const FAIL = sql`WITH failed AS (
+  UPDATE kg_catalog.mapping_caches SET error = $2, failed = now()
+  WHERE (ontology_id, mapping_key) = (SELECT ontology_id, mapping_key FROM kg_catalog.cache_tables WHERE id = $1::bigint)
+)
+UPDATE kg_catalog.cache_tables SET rows = 0, drop_after = now() WHERE id = $1::bigint AND rows IS NULL`;
+// tables that nothing reads: retired ones, those of dropped ontologies and datasources, and those that have been too old for a day
+const DUE = sql`SELECT t.id::text AS id, t.secret, t.schema_name, t.table_name FROM kg_catalog.cache_tables t LEFT JOIN kg_catalog.mapping_caches c ON c.current = t.id
+  WHERE CASE WHEN c.current IS NULL THEN t.drop_after <= now() OR (t.rows IS NOT NULL AND NOT EXISTS (SELECT FROM kg_catalog.ontologies o WHERE o.id = t.ontology_id))
+    ELSE t.as_of + make_interval(secs => c.max_age_s) + interval '1 day' < now() OR NOT EXISTS (SELECT FROM kg_catalog.datasources d WHERE d.secret = t.secret) END
+  ORDER BY t.id LIMIT 100`;
+const DROPPED = sql`DELETE FROM kg_catalog.cache_tables WHERE id = $1::bigint`;
+const LIST = sql`SELECT c.mapping, c.mapping_key, c.schema_name, c.max_age_s, c.error, c.failed, t.datasource, t.digest, t.table_name, t.rows::text AS rows,
+    floor(extract(epoch FROM t.as_of) * 1000)::bigint::text AS as_of
+  FROM kg_catalog.mapping_caches c LEFT JOIN kg_catalog.cache_tables t ON t.id = c.current WHERE c.ontology_id = $1 ORDER BY c.mapping_key`;
+
+/** Makes a cache, or changes its options. */
+export const setCache = (ontologyId: string, mapping: { readonly key: string; readonly name: string }, options: CacheOptions): Call =>
+  call(SET, ontologyId, mapping.key, mapping.name, options.schema, options.indexes, options.maxAge);
+
+/** Removes a cache. Its table is dropped after `graceSeconds`. */
+export const removeCache = (ontologyId: string, mappingKey: string, graceSeconds: number): Call => call(REMOVE, ontologyId, mappingKey, graceSeconds);
+
+/** Reads the options of a cache; undefined if the mapping has none. @throws SvcError 503 */
+export async function findCache(db: CatalogDb, ontologyId: string, mappingKey: string): Promise<CacheOptions | undefined> {
+  const [row] = await db.query(FIND, [ontologyId, mappingKey]);
+  return row === undefined ? undefined : { schema: String(row.schema_name), indexes: row.indexes === true, maxAge: Number(row.max_age_s) };
+}
+
+/** Notes a table that is about to be made. The moment is that of its rows. @returns its id @throws SvcError 503 */
+export async function beginTable(db: CatalogDb, t: NewTable): Promise<string> {
+  const [row] = await db.query(BEGIN, [t.ontologyId, t.mappingKey, t.datasource, t.secret, t.connection, t.digest, t.schema, t.table]);
+  return String(row?.id);
+}
+
+/**
+ * Makes a finished table the current one of its cache. The previous one is dropped after `graceSeconds`.
+ * @returns the moment of its rows, and false if the cache was removed or has a newer table @throws SvcError 503
+ */
+export async function flipTable(
+  db: CatalogDb,
+  id: string,
+  rows: string,
+  graceSeconds: number,
+): Promise<{ readonly asOf: number; readonly isCurrent: boolean }> {
+  const [row] = await db.query(FLIP, [id, rows, graceSeconds]);
+  return { asOf: Number(row?.as_of), isCurrent: row?.is_current === true };
+}
+
+/** Notes that a table could not be made. @throws SvcError 503 */
+export async function failTable(db: CatalogDb, id: string, message: string): Promise<void> {
+  await db.query(FAIL, [id, message]);
+}
+
+/** A table that must be dropped. */
+export interface DueTable {
+  readonly id: string;
+  readonly secret: string;
+  readonly schema: string;
+  readonly table: string;
+}
+
+/** The tables to drop, at most 100. @throws SvcError 503 */
+export async function dueTables(db: CatalogDb): Promise<readonly DueTable[]> {
+  const rows = await db.query(DUE);
+  return rows.map((r) => ({ id: String(r.id), secret: String(r.secret), schema: String(r.schema_name), table: String(r.table_name) }));
+}
+
+/** Notes that a table was dropped. @throws SvcError 503 */
+export async function tableDropped(db: CatalogDb, id: string): Promise<void> {
+  await db.query(DROPPED, [id]);
+}
+
+/** A cache with its current table, for SYS_CACHES. */
+export interface ListedCache {
+  readonly mapping: string;
+  readonly key: string;
+  readonly schema: string;
+  readonly maxAge: number;
+  readonly error: string | null;
+  /** The time of the error, as text. */
+  readonly failed: string | null;
+  /** The current table; null: no refresh has ended. */
+  readonly table: { readonly name: string; readonly datasource: string; readonly digest: string; readonly rows: number; readonly asOf: number } | null;
+}
+
+/** Reads the caches of an ontology. @throws SvcError 503 */
+export async function listCaches(db: CatalogDb, ontologyId: string): Promise<readonly ListedCache[]> {
+  const rows = await db.query(LIST, [ontologyId]);
+  const text = (value: unknown): string | null => (value === null ? null : String(value));
+  return rows.map((r) => ({
+    mapping: String(r.mapping),
+    key: String(r.mapping_key),
+    schema: String(r.schema_name),
+    maxAge: Number(r.max_age_s),
+    error: text(r.error),
+    failed: text(r.failed),
+    table:
+      r.table_name === null
+        ? null
+        : { name: String(r.table_name), datasource: String(r.datasource), digest: String(r.digest), rows: Number(r.rows), asOf: Number(r.as_of) },
+  }));
+}

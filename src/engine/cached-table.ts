@@ -1,0 +1,76 @@
+/** Tables with the rows of cached mappings. The role of the datasource's writer makes and drops them; the role that runs queries may only read them. */
+import { badRequest } from '../errors.ts';
+import { send } from './client.ts';
+import type { Datasource } from './datasource.ts';
+import { httpEngine, type Result, readResults } from './engine.ts';
+import { DEFAULT_SETTINGS, missingSettings, type Settings } from './settings.ts';
+import { fixed, type OwnText, type SqlText, withoutRows, written } from './statement.ts';
+
+/** The name of a table. */
+export interface TableName {
+  readonly schema: string;
+  readonly name: string;
+}
+
+/** A table to make. */
+export interface CachedRows extends TableName {
+  /** The SELECT of its rows. */
+  readonly rows: SqlText;
+  /** The columns of each index. */
+  readonly indexes: readonly (readonly string[])[];
+}
+
+/** No row of a role's own: a statement that row security would restrict is an error. */
+const ALL_ROWS = { row_security: 'off' };
+/** A statement that waits this long for a lock fails. */
+const LOCK_TIMEOUT = '2000';
+
+/**
+ * Makes a table, with its indexes and statistics, in one transaction of the writer.
+ * @returns the number of its rows, as text
+ * @throws SvcError 400 if one of the roles may not do its part, or if row security restricts what a role sees; 502, 504
+ */
+export async function makeCachedTable(reader: Datasource, writer: Datasource, table: CachedRows, timeoutMs: number): Promise<string> {
+  const { schema, name, rows, indexes } = table;
+  // what the reader may not read must not become readable
+  const checks = [{ text: withoutRows(rows) }, { text: fixed`SELECT current_user::text` }];
+  const [, user] = await httpEngine.batch(reader, checks, { settings: ALL_ROWS, timeoutMs, ownText: true });
+  const role = user?.rows[0]?.[0] ?? '';
+  const statements = [
+    written`CREATE TABLE ${schema}.${name} AS ${rows}`,
+    written`GRANT SELECT ON ${schema}.${name} TO ${role}`,
+    ...indexes.map((columns) => written`CREATE INDEX ON ${schema}.${name} (${listed(columns)})`),
+    written`ANALYZE ${schema}.${name}`,
+    written`SELECT count(*) FROM ${schema}.${name}`,
+  ];
+  const answers = await writeBatch(writer, statements, ALL_ROWS, timeoutMs);
+  await requireReadable(reader, table, role, timeoutMs);
+  return answers.at(-1)?.[0]?.[0] ?? '0';
+}
+
+/** @throws SvcError 400 `cache_not_readable`, 502, 504 */
+async function requireReadable(reader: Datasource, { schema, name }: TableName, role: string, timeoutMs: number): Promise<void> {
+  try {
+    await httpEngine.check(reader, [written`SELECT 1 FROM ${schema}.${name}`], { timeoutMs });
+  } catch (error) {
+    throw badRequest('cache_not_readable', `the role ${role} cannot read the tables of the schema ${schema}`, {
+      hint: `GRANT USAGE ON SCHEMA ${schema} TO ${role}`,
+      cause: error,
+    });
+  }
+}
+
+/** Runs statements of the service that write, in one transaction. It is not sent again if the connection fails. @returns the rows of each */
+async function writeBatch(ds: Datasource, texts: readonly OwnText[], own: Settings, timeoutMs: number): Promise<readonly Result['rows'][]> {
+  const settings = missingSettings(undefined, { ...DEFAULT_SETTINGS, ...own }, timeoutMs);
+  const statements = [...settings, ...texts.map((text) => ({ text }))];
+  const exchange = await send(ds, statements, { timeoutMs, ownText: true, rawText: true, readOnly: false, retry: false });
+  return (await readResults(exchange, statements.length, true)).slice(settings.length).map(({ rows }) => rows);
+}
+
+/** Drops a table if it exists. @throws SvcError 400, 502, 504, also if statements that read it do not end soon */
+export async function dropCachedTable(writer: Datasource, { schema, name }: TableName, timeoutMs: number): Promise<void> {
+  await writeBatch(writer, [written`DROP TABLE IF EXISTS ${schema}.${name}`], { lock_timeout: LOCK_TIMEOUT }, timeoutMs);
+}
+
+const listed = ([first = '', ...rest]: readonly string[]): OwnText => rest.reduce((list, next) => written`${list}, ${next}`, written`${first}`);

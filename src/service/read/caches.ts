@@ -1,0 +1,48 @@
+/** The cached mappings that a statement may read (docs/design/caches.md#cached-mappings). Loaded if the ontology of a request has some. */
+import { ByteStore } from '../../cache.ts';
+import type { CacheRow } from '../../catalog/snapshot.ts';
+import { DatasourceFault } from '../../engine/errors.ts';
+import { SvcError } from '../../errors.ts';
+import type { Graph } from '../../ontology/graph.ts';
+import type { MappingDef } from '../../ontology/model.ts';
+import type { CachedTable, Plan } from '../../planner/index.ts';
+import { connectionDigest } from '../caller/datasource.ts';
+import { mappingDigest } from '../caller/mapping-digest.ts';
+import type { Session } from '../session.ts';
+import type { Caches } from './read.ts';
+
+// the tables that have turned out to be gone; the next snapshot names others
+const gone = new ByteStore(16 * 1024).view<true>('gone');
+
+/** True if rows that were read at a moment are not too old. The age is the larger one by the clocks of this isolate and of the catalog. */
+const isYoung = ({ request, caller }: Pick<Session, 'request' | 'caller'>, { asOf, maxAge }: CacheRow): boolean =>
+  Math.max(request.runtime.now(), caller.snapshot.verifiedAt) - asOf < maxAge;
+
+/** Finds the cached tables that a statement may read: they are young enough, and made of the same mapping on the same database. */
+export async function cachesOf(session: Session, graph: Graph): Promise<Caches> {
+  const { caller, request } = session;
+  const tables = new Map<MappingDef, CachedTable>();
+  for (const row of session.draft?.row.caches ?? []) {
+    const mapping = graph.whole.mapping(row.mapping);
+    if (mapping === undefined || gone.get(row.table) || !isYoung(session, row) || (await mappingDigest(mapping)) !== row.digest) continue;
+    if ((await connectionDigest(request.runtime, caller, mapping.datasource)) !== row.connection) continue;
+    tables.set(mapping, { mapping: mapping.name, schema: row.schema, name: row.table, asOf: row.asOf });
+  }
+  return { of: (mapping) => tables.get(mapping), key: [...tables.values()].map((t) => t.name).join() };
+}
+
+/** A missing schema or table. */
+const MISSING = new Set(['3F000', '42P01']);
+/** A right that the reader lacks. */
+const DENIED = '42501';
+
+/**
+ * True if a statement failed because a cached table that it reads may be gone; it must then be planned again, without any cached table. This isolate does not read
+ * missing tables again.
+ */
+export function lostCaches(error: unknown, { caches }: Plan): boolean {
+  const state = error instanceof SvcError && error.cause instanceof DatasourceFault ? (error.cause.sqlstate ?? '') : '';
+  if (caches.length === 0 || (state !== DENIED && !MISSING.has(state))) return false;
+  if (state !== DENIED) for (const { name } of caches) gone.set(name, true, 100);
+  return true;
+}

@@ -1,0 +1,53 @@
+/** The cached mappings of an ontology, for SYS_CACHES. */
+import { can } from '../../auth/grants.ts';
+import { listCaches } from '../../catalog/caches.ts';
+import type { OntologyRow } from '../../catalog/snapshot.ts';
+import type { Graph } from '../../ontology/graph.ts';
+import { mappingDigest } from '../caller/mapping-digest.ts';
+import type { Session } from '../session.ts';
+
+/** A line of SYS_CACHES. */
+export interface CacheLine {
+  readonly mapping: string;
+  readonly datasource: string | null;
+  /** Schema and name of the table. */
+  readonly table: string | null;
+  readonly rows: number | null;
+  /** When the rows were read. */
+  readonly asOf: string | null;
+  /** In seconds. */
+  readonly maxAge: number;
+  /**
+   * `used`: queries read the table. They read the mapping's own tables if it is `expired` (too old), `changed` (made of another SELECT) or `empty` (no refresh has
+   * ended).
+   */
+  readonly state: 'used' | 'expired' | 'changed' | 'empty';
+  /** Why the last refresh failed, and when. */
+  readonly error: string | null;
+  readonly failed: string | null;
+}
+
+/** Reads the caches of an ontology, for those who may edit it: the number of rows and the messages of the database are not for others. @throws SvcError 503 */
+export async function visibleCaches({ caller, request }: Session, ontology: OntologyRow, graph: Graph): Promise<readonly CacheLine[]> {
+  if (!can(caller.principal, 'edit', ['ontology', ontology.name])) return [];
+  const { db, now } = request.runtime;
+  const lines: CacheLine[] = [];
+  for (const { mapping, key, schema, maxAge, error, failed, table } of await listCaches(db, ontology.id)) {
+    const def = graph.whole.mapping(key);
+    const isSame = table !== null && def !== undefined && (await mappingDigest(def)) === table.digest;
+    const isYoung = table !== null && now() - table.asOf < maxAge * 1000;
+    lines.push({
+      mapping,
+      datasource: table?.datasource ?? null,
+      table: table && `${schema}.${table.name}`,
+      rows: table?.rows ?? null,
+      asOf: table && new Date(table.asOf).toISOString(),
+      maxAge,
+      state: table === null ? 'empty' : !isSame ? 'changed' : isYoung ? 'used' : 'expired',
+      // the message may quote a value
+      error: def !== undefined && can(caller.principal, 'edit', ['datasource', def.datasource]) ? error : error && 'the refresh failed',
+      failed,
+    });
+  }
+  return lines;
+}

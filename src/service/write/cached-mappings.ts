@@ -1,0 +1,100 @@
+/** CACHE MAPPING and UNCACHE MAPPING (docs/design/caches.md#cached-mappings). */
+import { can, canSee } from '../../auth/grants.ts';
+import { findCache, removeCache, setCache } from '../../catalog/caches.ts';
+import { badRequest, quoted } from '../../errors.ts';
+import type { CacheMapping, UncacheMapping } from '../../language/statements.ts';
+import type { Graph } from '../../ontology/graph.ts';
+import { fold } from '../../ontology/names.ts';
+import { cachedSelect, type Uncacheable } from '../../planner/cached.ts';
+import { allowedFunctionsOf } from '../../planner/read/own-functions.ts';
+import { lacks, unknownInStatement } from '../caller/lookup.ts';
+import { verified } from '../read/verified.ts';
+import { cacheOptions } from './cache-options.ts';
+import { type Changing, type Done, done } from './changing.ts';
+import type { Draft } from './draft.ts';
+import type { Kinds } from './kinds.ts';
+import { graceSeconds, indexesOf, refreshCache, sweepCaches, writerSecret } from './refresh-cache.ts';
+
+/** Every snapshot of rights lists the caches of an ontology. */
+const MOST_CACHES = 200;
+
+const WHY: Readonly<Record<Uncacheable, string>> = {
+  volatile: 'its SELECT depends on the time or on chance',
+  functions: 'its SELECT calls functions of the datasource, whose results may depend on the time or on the role that calls them',
+  collation: 'its SELECT has COLLATE, which a column of a table does not keep',
+};
+
+/** The ontology of the request, which the caller may edit. @throws SvcError 400 `no_ontology`, 403 */
+function editable(ctx: Changing, offset: number): Draft {
+  const { draft } = ctx.session;
+  if (draft === undefined) {
+    const hint = 'Send the name of the ontology in ontology_name';
+    throw badRequest('no_ontology', 'This statement is about a mapping, but the request names no ontology', { offset, hint });
+  }
+  if (!can(ctx.principal, 'edit', ['ontology', draft.name])) throw lacks('EDIT', `ontology.${draft.name}`, offset);
+  return draft;
+}
+
+async function cacheMapping(ctx: Changing, { name, datasource: other, options: written, source }: CacheMapping): Promise<Done> {
+  const draft = editable(ctx, source.offset);
+  const graph = await draft.graph();
+  const { caller, principal } = ctx;
+  const { runtime } = ctx.session.request;
+  const mapping = graph.whole.mapping(name.text);
+  const known = (): string[] => graph.model.mappings.map((m) => m.name).filter((m) => canSee(principal, ['ontology', draft.name, 'mapping', m]));
+  if (mapping === undefined) throw unknownInStatement('mapping', name, known());
+  const datasource = caller.snapshot.datasources.find((d) => d.key === fold(mapping.datasource));
+  if (datasource === undefined || !can(principal, 'edit', ['datasource', datasource.name]))
+    throw lacks('EDIT', `datasource.${mapping.datasource}`, source.offset);
+  if (other !== null && fold(other.text) !== datasource.key)
+    throw badRequest('not_supported', 'a mapping can only be cached in its own datasource', { offset: other.offset });
+  const writer = writerSecret(datasource.secret);
+  if (runtime.config.datasourceSecrets[writer] === undefined) {
+    const hint = 'Ask the operator to set it to the connection of a role that may create tables in one schema, and read the tables of the mapping';
+    throw badRequest('secret_not_set', `the variable ${writer} is not set`, { offset: source.offset, hint });
+  }
+  const key = fold(mapping.name);
+  const old = await findCache(ctx.db, draft.row.id, key);
+  if (old === undefined && (draft.row.caches?.length ?? 0) >= MOST_CACHES)
+    throw badRequest('too_many_caches', `an ontology can have at most ${MOST_CACHES} cached mappings`, { offset: source.offset });
+  const options = written === null && old !== undefined ? old : cacheOptions(written ?? [], source.offset);
+  const select = cachedSelect(graph, runtime.parser, mapping, allowedFunctionsOf(draft.row));
+  if (typeof select === 'string')
+    throw badRequest('not_supported', `the mapping ${quoted(mapping.name)} cannot be cached: ${WHY[select]}`, { offset: name.offset });
+  const rows = verified(runtime, select.sql, select.declared);
+  const target = { ontologyId: draft.row.id, mapping, datasource, writer, options, rows, indexes: options.indexes ? indexesOf(graph, mapping) : [] };
+  let answer: Readonly<Record<string, unknown>> = {};
+  return {
+    calls: [setCache(draft.row.id, { key, name: mapping.name }, options)],
+    perform: async () => {
+      const work = refreshCache(runtime, caller, target);
+      runtime.waitUntil(work.catch(() => undefined));
+      const { asOf, count } = await work;
+      answer = { mapping: mapping.name, rows: count, as_of: new Date(asOf).toISOString(), max_age: options.maxAge };
+    },
+    rows: () => [answer],
+  };
+}
+
+async function uncacheMapping(ctx: Changing, { name, source }: UncacheMapping): Promise<Done> {
+  const draft = editable(ctx, source.offset);
+  const key = fold(name.text);
+  // the mapping itself may have been dropped
+  if ((await findCache(ctx.db, draft.row.id, key)) === undefined) {
+    throw badRequest('not_cached', `the mapping ${quoted(name.text)} is not cached`, { offset: name.offset });
+  }
+  const datasource = mappingDatasource(await draft.graph(), name.text);
+  if (datasource !== undefined && !can(ctx.principal, 'edit', ['datasource', datasource])) throw lacks('EDIT', `datasource.${datasource}`, source.offset);
+  const { runtime } = ctx.session.request;
+  return {
+    ...done([removeCache(draft.row.id, key, graceSeconds(runtime.config))], { mapping: name.text, cached: false }),
+    perform: () => sweepCaches(runtime),
+  };
+}
+
+const mappingDatasource = (graph: Graph, name: string): string | undefined => graph.whole.mapping(name)?.datasource;
+
+export const CACHES: Kinds<'cache_mapping' | 'uncache_mapping'> = {
+  cache_mapping: { apply: cacheMapping },
+  uncache_mapping: { apply: uncacheMapping },
+};

@@ -1,0 +1,110 @@
+/** Makes and drops the tables of cached mappings. A refresh that ends early leaves at most a table that the catalog knows and that the sweep drops. */
+import type { Caller } from '../../auth/authenticate.ts';
+import { beginTable, type CacheOptions, dueTables, failTable, flipTable, tableDropped } from '../../catalog/caches.ts';
+import { type DatasourceRow, forgetSnapshots, MAX_AGE_MS } from '../../catalog/snapshot.ts';
+import type { Config } from '../../config.ts';
+import { dropCachedTable, makeCachedTable } from '../../engine/cached-table.ts';
+import { type Datasource, parseDatasourceSecret } from '../../engine/datasource.ts';
+import { SvcError } from '../../errors.ts';
+import type { Graph } from '../../ontology/graph.ts';
+import type { MappingDef } from '../../ontology/model.ts';
+import { fold, sameName } from '../../ontology/names.ts';
+import { cachedColumn } from '../../planner/read/cached-rows.ts';
+import type { Verified } from '../../planner/verify/index.ts';
+import { connectionDigest, datasourceOf } from '../caller/datasource.ts';
+import { mappingDigest } from '../caller/mapping-digest.ts';
+import type { Runtime } from '../runtime.ts';
+
+/** A statement of a refresh may take this long. */
+const REFRESH_MS = 600_000;
+const DROP_MS = 10_000;
+const MOST_INDEXES = 8;
+const MOST_CHARACTERS = 1000;
+
+/** Types whose values a btree index has. */
+const INDEXED = /^(bool|int[248]|float[48]|numeric|text|varchar|bpchar|char|name|uuid|date|time|timetz|timestamp|timestamptz|inet|cidr|bytea)$/;
+
+/** The variable with the connection of a datasource's writer. */
+export const writerSecret = (secret: string): string => `${secret}_WRITER`;
+
+/** How long a table may still be read after another one has taken its place: another isolate's snapshot names it, or a statement reads it. */
+export const graceSeconds = ({ statementTimeoutMs, asyncTimeoutMs }: Config): number =>
+  Math.ceil((MAX_AGE_MS + Math.max(statementTimeoutMs, asyncTimeoutMs)) / 1000);
+
+/** A mapping to cache. */
+export interface CacheTarget {
+  readonly ontologyId: string;
+  readonly mapping: MappingDef;
+  readonly datasource: DatasourceRow;
+  /** The variable of its writer. */
+  readonly writer: string;
+  readonly options: CacheOptions;
+  readonly rows: Verified;
+  readonly indexes: readonly (readonly string[])[];
+}
+
+/** Reads the rows of a mapping into a new table, and lets the cache name it. @throws SvcError 400, 502, 503, 504; the cache then keeps its table */
+export async function refreshCache(runtime: Runtime, caller: Caller, target: CacheTarget): Promise<{ readonly asOf: number; readonly count: number }> {
+  const { ontologyId, mapping, datasource, options, rows, indexes } = target;
+  const reader = datasourceOf(runtime, caller, datasource.name);
+  const writer = writerOf(runtime, datasource.name, datasource.secret);
+  const digest = await mappingDigest(mapping);
+  const connection = (await connectionDigest(runtime, caller, datasource.name)) ?? '';
+  const table = { schema: options.schema, name: `m_${digest}_${crypto.randomUUID().replaceAll('-', '').slice(0, 16)}` };
+  const { key, secret } = datasource;
+  const of = { ontologyId, mappingKey: fold(mapping.name), datasource: key, secret, connection, digest, schema: table.schema, table: table.name };
+  const id = await beginTable(runtime.db, of);
+  let count: string;
+  try {
+    count = await makeCachedTable(reader, writer, { ...table, rows, indexes }, REFRESH_MS);
+  } catch (error) {
+    await failTable(runtime.db, id, (error instanceof SvcError ? error.message : 'the refresh failed').slice(0, MOST_CHARACTERS));
+    await sweepCaches(runtime);
+    throw error;
+  }
+  const { asOf } = await flipTable(runtime.db, id, count, graceSeconds(runtime.config));
+  forgetSnapshots();
+  await sweepCaches(runtime);
+  return { asOf, count: Number(count) };
+}
+
+/** Drops the tables of caches that nothing reads any more. What fails is logged, and tried again by the next sweep. */
+export async function sweepCaches(runtime: Pick<Runtime, 'db' | 'config' | 'log'>): Promise<void> {
+  try {
+    for (const { id, secret, schema, table } of await dueTables(runtime.db)) {
+      try {
+        await dropCachedTable(writerOf(runtime, 'writer', secret), { schema, name: table }, DROP_MS);
+        await tableDropped(runtime.db, id);
+      } catch (error) {
+        const message = error instanceof SvcError && error.cause instanceof Error ? error.cause.message : String(error);
+        runtime.log({ level: 'warn', event: 'cache_not_dropped', schema, table, message });
+      }
+    }
+  } catch (error) {
+    runtime.log({ level: 'warn', event: 'caches_not_swept', message: String(error) });
+  }
+}
+
+/** @throws SvcError 502 `datasource_failed` */
+function writerOf({ config }: Pick<Runtime, 'config'>, name: string, secret: string): Datasource {
+  const value = config.datasourceSecrets[writerSecret(secret)];
+  if (value === undefined) throw new SvcError(502, 'datasource_failed', `the variable ${writerSecret(secret)} is not set`);
+  return { name, ...parseDatasourceSecret(value) };
+}
+
+/** The columns of the indexes of a cached mapping: the key, and the ends of relationships. */
+export function indexesOf(graph: Graph, mapping: MappingDef): readonly (readonly string[])[] {
+  const concept = graph.whole.concept(mapping.concept ?? '');
+  const lists =
+    mapping.link !== null
+      ? [mapping.link.forward.columns, mapping.link.back.columns]
+      : [(concept?.key?.properties ?? []).map((p) => p.name), ...(concept?.relationships ?? []).map((r) => r.source.map((p) => p.name))];
+  const indexes: string[][] = [];
+  for (const list of lists) {
+    const positions = list.map((name) => mapping.columns.findIndex((c) => sameName(c.name, name)));
+    if (positions.length === 0 || positions.some((i) => i < 0 || !INDEXED.test(mapping.columns[i]?.type ?? ''))) continue;
+    const columns = positions.map(cachedColumn);
+    if (!indexes.some((index) => columns.every((c, i) => index[i] === c))) indexes.push(columns);
+  }
+  return indexes.slice(0, MOST_INDEXES);
+}
