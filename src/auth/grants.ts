@@ -20,38 +20,80 @@ const RANK: Readonly<Record<Privilege, number>> = { auth: 0, access: 1, query: 2
 export const includes = (granted: Privilege, wanted: Privilege): boolean =>
   granted === wanted || (granted !== 'auth' && wanted !== 'auth' && RANK[granted] >= RANK[wanted]);
 
-const isPrefix = (prefix: Resource, of: Resource): boolean => prefix.length <= of.length && prefix.every((part, i) => part === of[i]);
+/** The grants at one place of the tree of resources: a bit for each privilege, and OPTION times it with grant option. */
+interface Place {
+  readonly below: Map<string, Place>;
+  /** Of grants on exactly this resource. */
+  own: number;
+  /** Of grants on ALL of this resource. */
+  all: number;
+}
 
-/** True if a grant covers a resource (in the form that is compared). */
-const covers = (grant: GrantRow, resource: Resource): boolean =>
-  grant.all ? isPrefix(grant.key, resource) : grant.key.length === resource.length && isPrefix(grant.key, resource);
+const newPlace = (): Place => ({ below: new Map(), own: 0, all: 0 });
+
+const OPTION = 16;
+const BIT: Readonly<Record<Privilege, number>> = { auth: 1, access: 2, query: 4, edit: 8 };
+/** The bits of the privileges that include a privilege. */
+const INCLUDING: Readonly<Record<Privilege, number>> = { auth: 1, access: 14, query: 12, edit: 8 };
+
+const trees = new WeakMap<readonly GrantRow[], { readonly root: Place; readonly count: number }>();
+
+/**
+ * The grants as a tree. Others may give a user any number of grants, and a request checks each object of an ontology, so a check must not visit all of them. A
+ * script adds grants to its own list, so the tree belongs to a length of the list.
+ */
+function treeOf(grants: readonly GrantRow[]): Place {
+  const known = trees.get(grants);
+  if (known?.count === grants.length) return known.root;
+  const root = newPlace();
+  for (const { key, privilege, all, grantOption } of grants) {
+    let place = root;
+    for (const part of key) {
+      const next: Place = place.below.get(part) ?? newPlace();
+      place.below.set(part, next);
+      place = next;
+    }
+    place[all ? 'all' : 'own'] |= BIT[privilege] * (grantOption ? OPTION + 1 : 1);
+  }
+  trees.set(grants, { root, count: grants.length });
+  return root;
+}
+
+/** The grants on ALL of a resource or of one that it belongs to, and its place in the tree if a grant names it or something below it. */
+function found({ grants }: Holder, resource: Resource): { readonly all: number; readonly place: Place | undefined } {
+  let place: Place | undefined = treeOf(grants);
+  let { all } = place;
+  for (const part of resource) {
+    place = place.below.get(fold(part));
+    if (place === undefined) break;
+    all |= place.all;
+  }
+  return { all, place };
+}
 
 /** True if the holder has the privilege on this resource. Administrators have all privileges. */
 export function can(holder: Holder, privilege: Privilege, resource: Resource): boolean {
-  if (holder.isAdmin) return true;
-  const key = resource.map(fold);
-  return holder.grants.some((grant) => includes(grant.privilege, privilege) && covers(grant, key));
+  return holder.isAdmin || has(holder, INCLUDING[privilege], resource, false);
+}
+
+function has(holder: Holder, bits: number, resource: Resource, onAll: boolean): boolean {
+  const { all, place } = found(holder, resource);
+  return ((all | (onAll ? 0 : (place?.own ?? 0))) & bits) !== 0;
 }
 
 /** True if the holder has the privilege on the resource and on everything below it. */
 export function canAll(holder: Holder, privilege: Privilege, resource: Resource): boolean {
-  if (holder.isAdmin) return true;
-  const key = resource.map(fold);
-  return holder.grants.some((grant) => grant.all && includes(grant.privilege, privilege) && isPrefix(grant.key, key));
+  return holder.isAdmin || has(holder, INCLUDING[privilege], resource, true);
 }
 
 /** True if the holder may see the resource: with any privilege on it or on something below it. For example, a grant on a concept makes the name of its ontology visible. */
 export function canSee(holder: Holder, resource: Resource): boolean {
   if (holder.isAdmin) return true;
-  const key = resource.map(fold);
-  return holder.grants.some((grant) => covers(grant, key) || (grant.key.length > key.length && isPrefix(key, grant.key)));
+  const { all, place } = found(holder, resource);
+  return all > 0 || (place !== undefined && place.own + place.below.size > 0);
 }
 
 /** True if the holder may grant the privilege: with a grant with grant option that covers it. */
 export function canGrant(holder: Holder, privilege: Privilege, resource: Resource, all: boolean): boolean {
-  if (holder.isAdmin) return true;
-  const key = resource.map(fold);
-  return holder.grants.some(
-    (grant) => grant.grantOption && includes(grant.privilege, privilege) && (all ? grant.all && isPrefix(grant.key, key) : covers(grant, key)),
-  );
+  return holder.isAdmin || has(holder, OPTION * INCLUDING[privilege], resource, all);
 }

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { can, canAll, canGrant, canSee, type Holder, includes } from '../../../src/auth/grants.ts';
 import type { GrantRow, Privilege } from '../../../src/catalog/snapshot.ts';
 import { generated } from '../../support/generated.ts';
@@ -117,5 +117,62 @@ describe('grants', () => {
       }),
       generated(2000),
     );
+  });
+});
+
+describe('many grants', () => {
+  const parts = fc.constantFrom('ontology', 'a', 'b', 'concept', 'A');
+  const grant = fc.record({
+    privilege: fc.constantFrom('auth' as const, 'access' as const, 'query' as const, 'edit' as const),
+    key: fc.array(fc.constantFrom('ontology', 'a', 'b', 'concept'), { minLength: 1, maxLength: 4 }),
+    all: fc.boolean(),
+    grantOption: fc.boolean(),
+  });
+
+  it('answer as if each of them were compared', () => {
+    const rank = { auth: 0, access: 1, query: 2, edit: 3 };
+    const includes = (g: keyof typeof rank, w: keyof typeof rank) => g === w || (g !== 'auth' && w !== 'auth' && rank[g] >= rank[w]);
+    const prefix = (p: readonly string[], of: readonly string[]) => p.length <= of.length && p.every((x, i) => x === of[i]);
+    fc.assert(
+      fc.property(
+        fc.array(grant, { maxLength: 6 }),
+        grant.map((g) => g.privilege),
+        fc.array(parts, { minLength: 1, maxLength: 4 }),
+        fc.boolean(),
+        (given, wanted, resource, all) => {
+          const grants = given.map((g) => ({ ...g, resource: g.key }) as unknown as GrantRow);
+          const holder = { isAdmin: false, grants };
+          const key = resource.map((r) => r.toLowerCase());
+          const covers = (g: GrantRow) => prefix(g.key, key) && (g.all || g.key.length === key.length);
+          expect([can(holder, wanted, resource), canAll(holder, wanted, resource), canSee(holder, resource), canGrant(holder, wanted, resource, all)]).toEqual([
+            grants.some((g) => includes(g.privilege, wanted) && covers(g)),
+            grants.some((g) => g.all && includes(g.privilege, wanted) && prefix(g.key, key)),
+            grants.some((g) => covers(g) || (g.key.length > key.length && prefix(key, g.key))),
+            grants.some((g) => g.grantOption && includes(g.privilege, wanted) && (all ? g.all && prefix(g.key, key) : covers(g))),
+          ]);
+        },
+      ),
+      generated(2000),
+    );
+  });
+
+  it('are not visited by each check', () => {
+    const read = vi.fn((key: readonly string[]) => key);
+    const grants = Array.from({ length: 10_000 }, (_, i) => ({
+      privilege: 'query' as const,
+      resource: [],
+      get key() {
+        return read(['ontology', 'a', 'concept', `x${i}`]);
+      },
+      all: false,
+      grantOption: false,
+    })) as unknown as GrantRow[];
+    const holder = { isAdmin: false, grants };
+    for (let i = 0; i < 100; i++)
+      expect([can(holder, 'query', ['ontology', 'a', 'concept', `x${i}`]), canSee(holder, ['ontology', 'b'])]).toEqual([true, false]);
+    expect(read.mock.calls.length).toBe(10_000);
+    // a script adds a grant to its own list
+    grants.push({ privilege: 'edit', resource: ['ontology', 'b'], key: ['ontology', 'b'], all: true, grantOption: true } as unknown as GrantRow);
+    expect(can(holder, 'edit', ['ontology', 'b', 'view', 'v'])).toBe(true);
   });
 });
