@@ -121,3 +121,25 @@ GRANT QUERY ON ALL ontology.trade TO USER rex`);
   for (const concept of ['buyer', 'seller']) expect(await phones(concept)).toEqual([null]);
   expect(await phones('party')).toEqual([null, null]);
 });
+
+it('The values of a multi-valued property are hidden with the row of the concept that they are mapped into, also from a concept that shares its key', async () => {
+  await s.rows(`CREATE ONTOLOGY pets;
+CREATE CONCEPT being (id bigint, PRIMARY KEY (id), CONSTRAINT nick MULTIVALUE string);
+CREATE CONCEPT cat INHERITS (being); CREATE CONCEPT pet INHERITS (being);
+CREATE MAPPING a INTO (cat) AS SELECT nr AS id FROM (VALUES (1), (2), (3)) v(nr);
+CREATE MAPPING b INTO (pet) AS SELECT nr AS id FROM (VALUES (1), (2)) v(nr);
+CREATE MAPPING n INTO (pet) MULTIVALUE nick AS SELECT nr AS id, nick FROM (VALUES (1, 'Ada'), (2, 'Bo'), (3, 'Cy')) v(nr, nick);
+GRANT QUERY ON ALL ontology.pets TO USER rex; GRANT QUERY ON datasource.main TO USER rex`);
+  const nicks = async (concept: string) =>
+    (await s.rows(`SELECT id, nick FROM dsvc.${concept} WHERE nick IS NOT NULL ORDER BY id, nick`, 'pets', rex)).map((r) => r.nick);
+  const counted = async () => (await s.rows('SELECT COUNT("nick") AS n FROM dsvc.cat', 'pets', rex))[0].n;
+  expect([await nicks('cat'), await nicks('being'), await nicks('pet'), await counted()]).toEqual([
+    ['Ada', 'Bo', 'Cy'],
+    ['Ada', 'Ada', 'Bo', 'Bo', 'Cy'],
+    ['Ada', 'Bo'],
+    3,
+  ]);
+  await s.rows('CREATE POLICY few ON CONCEPT pet TO USER rex USING (id > 1)', 'pets');
+  // Cy belongs to no pet that rex may read
+  expect([await nicks('cat'), await nicks('being'), await nicks('pet'), await counted()]).toEqual([['Bo'], ['Bo', 'Bo'], ['Bo'], 1]);
+});

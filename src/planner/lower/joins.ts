@@ -32,7 +32,7 @@ import { maskStandalone } from './masks.ts';
 import { isKeyLookup, type RowFilter } from './narrow.ts';
 import { endsOf, hasPairs, rowsBetween } from './pairs.ts';
 import { conceptSource } from './sources.ts';
-import { visibleItem } from './visible.ts';
+import { rowsOfVisible, visibleItem } from './visible.ts';
 import { transitiveWalk } from './walk.ts';
 
 /** The name of the column with a property's own values, without masks. */
@@ -158,21 +158,19 @@ function joinMulti(node: PathNode, parent: PathNode, def: PropertyDef): Maker {
       const columnOf = (name: string) => mapping.columns.find((c) => c.name.toLowerCase() === name.toLowerCase());
       for (const { def: key } of near) state.facts.noteCast(columnOf(key.name), parseType(key.type).sql);
       state.facts.noteCast(columnOf(def.name), value);
-      return select({
+      const owners = ownersOf(state.graph, parent.concept, mapping);
+      const values = select({
         targetList: [
           ...near.map((n, i) => target(keyColumn(mapping, n.def, given(n.def.name)), `n${i}`)),
           target(
-            maskStandalone(
-              state,
-              columnValue(given(def.name), value, columnOf(def.name)),
-              def.name,
-              state.policies?.maskInAny(ownersOf(state.graph, parent.concept, mapping), def.name),
-            ),
+            maskStandalone(state, columnValue(given(def.name), value, columnOf(def.name)), def.name, state.policies?.maskInAny(owners, def.name)),
             'value',
           ),
         ],
         ...fromMapping(state, mapping),
       });
+      const keys = near.map((n, i) => [`n${i}`, n.def] as const);
+      return owners.filter((o) => o !== parent.concept).reduce((rows, concept) => rowsOfVisible(state, rows, { concept, keys }), values);
     });
     const [first, ...others] = branches;
     const item = first
@@ -198,7 +196,7 @@ export function multiMappings(graph: Graph, concept: Concept, def: PropertyDef):
   return [...new Set(found)].filter((m) => m.property?.toLowerCase() === def.name.toLowerCase());
 }
 
-/** The concepts whose masks apply to the values that a mapping gives a concept: also the one that it maps into, if the concept only shares its key. */
+/** The concepts whose masks and row policies apply to the values that a mapping gives a concept: also the one that it maps into, if the concept only shares its key. */
 function ownersOf(graph: Graph, concept: Concept, { concept: into }: MappingDef): readonly Concept[] {
   const mapped = graph.concept(into ?? '');
   return mapped === undefined || concept.isA(mapped) ? [concept] : [concept, mapped];

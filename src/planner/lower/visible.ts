@@ -46,6 +46,13 @@ export function visibleItem(state: PlanState, rows: SelectStmt, alias: string, o
   return state.item(item, () => subselect(visibleRows(state, rows, restricted, hidden), alias));
 }
 
+/** Rows with keys of a concept, of which those remain whose row of the concept the caller may read by its row policies. Always applied, not only where an expression may raise an error. */
+export function rowsOfVisible(state: PlanState, rows: SelectStmt, owner: Owner): SelectStmt {
+  if (state.position.isTrusted || state.policies?.isGuarded(owner.concept) !== true) return rows;
+  state.facts.hasRowPolicies = true;
+  return visibleRows(state, rows, [owner], []);
+}
+
 function visibleRows(state: PlanState, rows: SelectStmt, restricted: readonly Owner[], hidden: readonly Owner[]): SelectStmt {
   const conditions = restricted.map((owner) => {
     let { keys, concept } = owner;

@@ -64,7 +64,9 @@ describe('npm run context', () => {
       [
         'questions: 2, databases: 1, tables: 2 to 2',
         'all names in the first prompt: 2 of 2 (100.0 %)',
-        'or in the second one, if a model reports the tables that are missing: 2 of 2 (100.0 %)',
+        'in at most 2 prompts, if a model reports the tables that are missing: 2 of 2 (100.0 %)',
+        'in at most 3 prompts, if a model reports the tables that are missing: 2 of 2 (100.0 %)',
+        'in at most 4 prompts, if a model reports the tables that are missing: 2 of 2 (100.0 %)',
         'of 0 questions whose graph is not written whole: -',
       ].join('\n'),
     ]);
