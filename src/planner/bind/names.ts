@@ -32,11 +32,30 @@ function lookUp(resolver: Resolver, ref: ColumnRef, scope: Scope): Found | undef
     for (let s: Scope | undefined = scope; s; s = s.outer) {
       if (s.mode === 'before' && useAlias(s, name)) return undefined;
       const found = s.own(name);
+      if (found && s !== scope) requireNotHidden(name, scope, s);
       if (found) return found;
       if (s.mode === 'after' && aliasOf(s, name) !== undefined) return undefined;
     }
     return undefined;
   });
+}
+
+/**
+ * Checks that the SQL can name the relation of an outer column: a relation of an inner block with the same alias would hide it.
+ * @throws SvcError 400 `ambiguous_alias`
+ */
+function requireNotHidden(name: string, scope: Scope, outer: Scope): void {
+  const source = outer.relations.find((r) => !r.qualified && r.find(name));
+  for (let s: Scope | undefined = scope; s !== undefined && s !== outer; s = s.outer) {
+    if (source === undefined || !s.relations.some((r) => r.alias === source.alias)) continue;
+    throw badRequest(
+      'ambiguous_alias',
+      `\`${name}\` is a column of the outer \`${source.alias}\`, which a relation of the sub-query with the same name hides`,
+      {
+        hint: 'give one of them another alias',
+      },
+    );
+  }
 }
 
 function qualified(resolver: Resolver, fields: readonly string[], scope: Scope): Found {

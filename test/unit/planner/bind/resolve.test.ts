@@ -11,6 +11,15 @@ describe('an error about a name', () => {
     ['SELECT name FROM «vsvc.employee»', 'unknown_view: unknown view `employee`'],
     ['SELECT name FROM «dvc.employee»', 'unknown_schema: unknown schema `dvc`; did you mean `svc`?'],
     ['SELECT name FROM «public.employee»', expect.stringMatching(/^unknown_schema: /)],
+    ...[
+      'SELECT name FROM svc.employee WHERE EXISTS (SELECT 1 FROM svc.town employee WHERE «salary» > 1)',
+      'SELECT name FROM svc.employee WHERE EXISTS (SELECT 1 FROM (SELECT 1 AS a) employee WHERE «salary» > a)',
+      'SELECT name FROM (SELECT salary FROM svc.employee) e, svc.firm WHERE EXISTS (WITH e AS (SELECT 1 AS a) SELECT 1 FROM e WHERE «salary» > a)',
+      'SELECT name FROM dsvc.employee WHERE EXISTS (SELECT 1 FROM svc.employee WHERE «"works_for[firm].name"» = name)',
+    ].map((sql): [string, unknown] => [
+      sql,
+      expect.stringMatching(/^ambiguous_alias: .*is a column of the outer `e(mployee)?`, which a relation of the sub-query/),
+    ]),
     ['SELECT «naem» FROM svc.employee', 'unknown_property: unknown property `naem` of concept `employee`; did you mean `name`?'],
     ['SELECT 1 AS a FROM svc.employee WHERE «naem» = 1', 'unknown_property: unknown property `naem` of concept `employee`; did you mean `name`?'],
     ['SELECT e.name, «e.naem» FROM svc.employee e', 'unknown_property: unknown property `naem` of concept `employee`; did you mean `name`?'],
