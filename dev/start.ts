@@ -90,6 +90,8 @@ async function run(): Promise<void> {
     SESSION_SECRET: secrets.sessionSecret,
     CATALOG_URL: connectionSetting(database, CATALOG_OWNER),
     DATASOURCE_MAIN: connectionSetting(database, READER),
+    // the role of a DATABASE_URL may do more than a writer of cached mappings needs
+    ...(places.databaseUrl ? {} : { DATASOURCE_MAIN_WRITER: connectionSetting(database, DEVELOPER) }),
   });
   let ready = false;
   console.log('Starting the Worker ...');

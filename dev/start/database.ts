@@ -164,5 +164,5 @@ function unreachable(databaseUrl: string, error: unknown): StartFailure {
 }
 
 /** The value of CATALOG_URL or DATASOURCE_MAIN. */
-export const connectionSetting = (database: Database, role: typeof CATALOG_OWNER | typeof READER): string =>
+export const connectionSetting = (database: Database, role: typeof CATALOG_OWNER | typeof READER | typeof DEVELOPER): string =>
   JSON.stringify({ url: database.url(role), endpoint: database.endpoint });
