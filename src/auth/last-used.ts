@@ -1,7 +1,7 @@
 /** The last use of API tokens: written after the answer, at most once a minute (docs/design/credentials.md#api-tokens). */
 import { ByteStore } from '../cache.ts';
 import type { CatalogDb } from '../catalog/db.ts';
-import { noteUse } from '../catalog/tokens.ts';
+import { noteUse } from '../catalog/token-use.ts';
 
 const INTERVAL_MS = 60_000;
 

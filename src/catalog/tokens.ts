@@ -1,17 +1,11 @@
-/** API tokens in the catalog: their last use, their user and their revocation. */
+/** API tokens in the catalog: their user and their revocation. */
 import { type Call, type CatalogDb, sql } from './db.ts';
 import { refreshPermissions } from './rights.ts';
 
-const USED = sql`UPDATE kg_catalog.tokens SET last_used = now() WHERE id = $1::uuid AND (last_used IS NULL OR last_used < now() - interval '1 minute')`;
 const FIND = sql`SELECT t.id, u.id AS user_id, u.name AS user_name FROM kg_catalog.tokens t JOIN kg_catalog.users u ON u.id = t.user_id WHERE t.id = $1::uuid AND t.revoked IS NULL`;
 // the tokens of a console may come from a link that the token made; a browser that is logged in otherwise gets a new one
 const REVOKE = sql`UPDATE kg_catalog.tokens SET revoked = now() WHERE revoked IS NULL
   AND (id = $1::uuid OR label = 'console' AND user_id = (SELECT user_id FROM kg_catalog.tokens WHERE id = $1::uuid))`;
-
-/** Records that a token was used, at most once a minute. @throws SvcError 503 */
-export async function noteUse(db: CatalogDb, id: string): Promise<void> {
-  await db.query(USED, [id]);
-}
 
 export interface FoundToken {
   readonly id: string;

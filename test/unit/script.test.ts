@@ -39,6 +39,7 @@ describe('the first request', () => {
     'http/oauth.ts',
     'http/get-token.ts',
     'catalog/changes.ts',
+    'catalog/rights.ts',
     'http/docs-page.ts',
     'http/openapi-routes.ts',
     'oauth/server.ts',
@@ -56,7 +57,7 @@ describe('the first request', () => {
   it('waits for a bounded script, which contains the planner and the grammar', () => {
     expect([...sources].some((path) => path.includes('src/planner/'))).toBe(true);
     expect([...first].some((name) => name.endsWith('.wasm'))).toBe(true);
-    expect(kB((name) => first.has(name))).toBeLessThan(602);
+    expect(kB((name) => first.has(name))).toBeLessThan(600);
   });
 });
 
