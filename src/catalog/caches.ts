@@ -48,12 +48,13 @@ const FAIL = sql`WITH failed AS (
   UPDATE kg_catalog.mapping_caches SET error = $2, failed = now()
   WHERE (ontology_id, mapping_key) = (SELECT ontology_id, mapping_key FROM kg_catalog.cache_tables WHERE id = $1::bigint)
 )
-UPDATE kg_catalog.cache_tables SET rows = 0, drop_after = now() WHERE id = $1::bigint AND rows IS NULL`;
-// tables that nothing reads: retired ones, those of dropped ontologies and datasources, and those that have been too old for a day
+UPDATE kg_catalog.cache_tables SET rows = 0, drop_after = now() WHERE id = $1::bigint AND rows IS NULL AND $3::boolean`;
+// tables that nothing reads: retired ones, those of dropped ontologies and datasources, and those that have been too old for a day; in any order, so that
+// tables that cannot be dropped do not keep others
 const DUE = sql`SELECT t.id::text AS id, t.secret, t.schema_name, t.table_name FROM kg_catalog.cache_tables t LEFT JOIN kg_catalog.mapping_caches c ON c.current = t.id
   WHERE CASE WHEN c.current IS NULL THEN t.drop_after <= now() OR (t.rows IS NOT NULL AND NOT EXISTS (SELECT FROM kg_catalog.ontologies o WHERE o.id = t.ontology_id))
     ELSE t.as_of + make_interval(secs => c.max_age_s) + interval '1 day' < now() OR NOT EXISTS (SELECT FROM kg_catalog.datasources d WHERE d.secret = t.secret) END
-  ORDER BY t.id LIMIT 100`;
+  ORDER BY random() LIMIT 100`;
 const DROPPED = sql`DELETE FROM kg_catalog.cache_tables WHERE id = $1::bigint`;
 const LIST = sql`SELECT c.mapping, c.mapping_key, c.schema_name, c.max_age_s, c.error, c.failed, t.datasource, t.digest, t.table_name, t.rows::text AS rows,
     floor(extract(epoch FROM t.as_of) * 1000)::bigint::text AS as_of
@@ -92,9 +93,12 @@ export async function flipTable(
   return { asOf: Number(row?.as_of), isCurrent: row?.is_current === true };
 }
 
-/** Notes that a table could not be made. @throws SvcError 503 */
-export async function failTable(db: CatalogDb, id: string, message: string): Promise<void> {
-  await db.query(FAIL, [id, message]);
+/**
+ * Notes that a table could not be made.
+ * @param ended true: the transaction that makes it has ended; false: it may still run, so the table is dropped when it cannot run any more @throws SvcError 503
+ */
+export async function failTable(db: CatalogDb, id: string, message: string, ended: boolean): Promise<void> {
+  await db.query(FAIL, [id, message, ended]);
 }
 
 /** A table that must be dropped. */

@@ -1,5 +1,6 @@
 /** Tables with the rows of cached mappings. The role of the datasource's writer makes and drops them; the role that runs queries may only read them. */
 import { badRequest } from '../errors.ts';
+import { requireSameRows } from './cached-sources.ts';
 import { send } from './client.ts';
 import type { Datasource } from './datasource.ts';
 import { httpEngine, type Result, readResults } from './engine.ts';
@@ -16,6 +17,8 @@ export interface TableName {
 export interface CachedRows extends TableName {
   /** The SELECT of its rows. */
   readonly rows: SqlText;
+  /** The tables and views that the SELECT reads. */
+  readonly sources: readonly TableName[];
   /** The columns of each index. */
   readonly indexes: readonly (readonly string[])[];
 }
@@ -28,14 +31,15 @@ const LOCK_TIMEOUT = '2000';
 /**
  * Makes a table, with its indexes and statistics, in one transaction of the writer.
  * @returns the number of its rows, as text
- * @throws SvcError 400 if one of the roles may not do its part, or if row security restricts what a role sees; 502, 504
+ * @throws SvcError 400 if one of the roles may not do its part, or if row security restricts what a role sees, or what it reads depends on the role; 502, 504
  */
 export async function makeCachedTable(reader: Datasource, writer: Datasource, table: CachedRows, timeoutMs: number): Promise<string> {
-  const { schema, name, rows, indexes } = table;
+  const { schema, name, rows, sources, indexes } = table;
   // what the reader may not read must not become readable
   const checks = [{ text: withoutRows(rows) }, { text: fixed`SELECT current_user::text` }];
   const [, user] = await httpEngine.batch(reader, checks, { settings: ALL_ROWS, timeoutMs, ownText: true });
   const role = user?.rows[0]?.[0] ?? '';
+  await requireSameRows(writer, role, sources, timeoutMs);
   const statements = [
     written`CREATE TABLE ${schema}.${name} AS ${rows}`,
     written`GRANT SELECT ON ${schema}.${name} TO ${role}`,

@@ -62,7 +62,8 @@ async function cacheMapping(ctx: Changing, { name, datasource: other, options: w
   if (typeof select === 'string')
     throw badRequest('not_supported', `the mapping ${quoted(mapping.name)} cannot be cached: ${WHY[select]}`, { offset: name.offset });
   const rows = verified(runtime, select.sql, select.declared);
-  const target = { ontologyId: draft.row.id, mapping, datasource, writer, options, rows, indexes: options.indexes ? indexesOf(graph, mapping) : [] };
+  const indexes = options.indexes ? indexesOf(graph, mapping) : [];
+  const target = { ontologyId: draft.row.id, mapping, datasource, writer, options, rows, sources: select.declared.tables, indexes };
   let answer: Readonly<Record<string, unknown>> = {};
   return {
     calls: [setCache(draft.row.id, { key, name: mapping.name }, options)],

@@ -4,7 +4,7 @@ import * as catalog from '../../catalog/changes.ts';
 import type { DatasourceRow } from '../../catalog/snapshot.ts';
 import { isDatasourceSecret } from '../../config.ts';
 import { MOST_REPLICAS, maxLag, replicaNames } from '../../engine/replicas/options.ts';
-import { badRequest, forbidden, quoted } from '../../errors.ts';
+import { badRequest, forbidden, quoted, type SvcError } from '../../errors.ts';
 import type { AlterOntologyDatasource, CreateDatasource, DropDatasource } from '../../language/statements.ts';
 import { fold } from '../../ontology/names.ts';
 import { allowedFunctionsOf } from '../../planner/read/own-functions.ts';
@@ -15,17 +15,17 @@ import { Draft } from './draft.ts';
 import type { Kinds } from './kinds.ts';
 import { writerSecret } from './refresh-cache.ts';
 
+const isWriter = (name: string): boolean => name.endsWith(writerSecret(''));
+const ofWriter = (offset: number): SvcError =>
+  badRequest('bad_secret', 'a variable that ends with _WRITER is the connection of a role that writes; queries must not run as this role', { offset });
+
 async function createDatasource(ctx: Changing, statement: CreateDatasource): Promise<Done> {
   const { name, type, secret } = statement;
   if (!ctx.principal.isAdmin) throw forbidden('forbidden', 'Only administrators may use CREATE DATASOURCE', { offset: statement.source.offset });
   checkName(name, 'datasource');
   if (!/^postgres(ql)?$/i.test(type.text))
     throw badRequest('unknown_type', `unknown type of datasource ${quoted(type.text)}; the only type is \`postgres\``, { offset: type.offset });
-  if (secret.text.endsWith(writerSecret(''))) {
-    throw badRequest('bad_secret', 'a variable that ends with _WRITER is the connection of a role that writes; queries must not run as this role', {
-      offset: secret.offset,
-    });
-  }
+  if (isWriter(secret.text)) throw ofWriter(secret.offset);
   if (!isDatasourceSecret(secret.text)) {
     throw badRequest('bad_secret', 'SECRET must name a variable that begins with DATASOURCE_', {
       offset: secret.offset,
@@ -61,6 +61,7 @@ function checkReplicas(ctx: Changing, { secret, options }: CreateDatasource, val
   const offsetOf = (option: string): number => options.find(({ key }) => fold(key.text) === option)?.key.offset ?? 0;
   const offset = offsetOf('replicas');
   const names = replicaNames(values.replicas);
+  if (names.some(isWriter)) throw ofWriter(offset);
   const wrong = names.find((name) => !isDatasourceSecret(name));
   if (wrong !== undefined) {
     throw badRequest('bad_secret', `replicas must list variables that begin with DATASOURCE_, not ${quoted(wrong)}`, {

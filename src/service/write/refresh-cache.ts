@@ -3,7 +3,7 @@ import type { Caller } from '../../auth/authenticate.ts';
 import { beginTable, type CacheOptions, dueTables, failTable, flipTable, tableDropped } from '../../catalog/caches.ts';
 import { type DatasourceRow, forgetSnapshots, MAX_AGE_MS } from '../../catalog/snapshot.ts';
 import type { Config } from '../../config.ts';
-import { dropCachedTable, makeCachedTable } from '../../engine/cached-table.ts';
+import { dropCachedTable, makeCachedTable, type TableName } from '../../engine/cached-table.ts';
 import { type Datasource, parseDatasourceSecret } from '../../engine/datasource.ts';
 import { SvcError } from '../../errors.ts';
 import type { Graph } from '../../ontology/graph.ts';
@@ -40,12 +40,14 @@ export interface CacheTarget {
   readonly writer: string;
   readonly options: CacheOptions;
   readonly rows: Verified;
+  /** The tables and views that the rows are read from. */
+  readonly sources: readonly TableName[];
   readonly indexes: readonly (readonly string[])[];
 }
 
 /** Reads the rows of a mapping into a new table, and lets the cache name it. @throws SvcError 400, 502, 503, 504; the cache then keeps its table */
 export async function refreshCache(runtime: Runtime, caller: Caller, target: CacheTarget): Promise<{ readonly asOf: number; readonly count: number }> {
-  const { ontologyId, mapping, datasource, options, rows, indexes } = target;
+  const { ontologyId, mapping, datasource, options, rows, sources, indexes } = target;
   const reader = datasourceOf(runtime, caller, datasource.name);
   const writer = writerOf(runtime, datasource.name, datasource.secret);
   const digest = await mappingDigest(mapping);
@@ -56,9 +58,11 @@ export async function refreshCache(runtime: Runtime, caller: Caller, target: Cac
   const id = await beginTable(runtime.db, of);
   let count: string;
   try {
-    count = await makeCachedTable(reader, writer, { ...table, rows, indexes }, REFRESH_MS);
+    count = await makeCachedTable(reader, writer, { ...table, rows, sources, indexes }, REFRESH_MS);
   } catch (error) {
-    await failTable(runtime.db, id, (error instanceof SvcError ? error.message : 'the refresh failed').slice(0, MOST_CHARACTERS));
+    const fault = error instanceof SvcError ? error : undefined;
+    // without an answer of the database, the table may still be made
+    await failTable(runtime.db, id, (fault?.message ?? 'the refresh failed').slice(0, MOST_CHARACTERS), fault?.status === 400);
     await sweepCaches(runtime);
     throw error;
   }
