@@ -93,6 +93,14 @@ describe('a cached mapping', () => {
     expect((await asked(PEOPLE)).asOf).not.toBeNull();
   });
 
+  it('is still read after a query that failed because another table is missing', async () => {
+    await service.rows(CACHE, 'shop');
+    await service.database.exec('ALTER TABLE shop.t_order RENAME TO t_gone');
+    expect(await service.fault('SELECT name, "bought[sale].total" FROM dsvc.person', 'shop')).toBe('502 datasource_failed');
+    await service.database.exec('ALTER TABLE shop.t_gone RENAME TO t_order');
+    expect((await asked(PEOPLE)).asOf).not.toBeNull();
+  });
+
   it('has the same rows in paths, links, measures and EXPLAIN names it', async () => {
     const queries = [
       'SELECT name, "bought[sale].total" FROM dsvc.person ORDER BY 1, 2',

@@ -132,9 +132,9 @@ export class Texts {
     return known.rows;
   }
 
-  /** True if the SQL of a mapping may leave out rows of its tables. Notes nothing, because the plan may not read the mapping. */
+  /** True if the SQL of a mapping may leave out rows of its tables, also if its rows are cached. Notes nothing, because the plan may not read the mapping. */
   leavesOut(mapping: MappingDef): boolean {
-    const other = new Texts(this.#context, new Facts(this.#context.graph, new Position(), false), this.#bindCaller);
+    const other = new Texts({ ...this.#context, cached: undefined }, new Facts(this.#context.graph, new Position(), false), this.#bindCaller);
     return other.mapping(mapping).leavesOut;
   }
 

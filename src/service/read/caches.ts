@@ -31,6 +31,8 @@ export async function cachesOf(session: Session, graph: Graph): Promise<Caches> 
   return { of: (mapping) => tables.get(mapping), key: [...tables.values()].map((t) => t.name).join() };
 }
 
+const messageOf = (error: unknown): string => (error instanceof SvcError && error.cause instanceof Error ? error.cause.message : '');
+
 /** A missing schema or table. */
 const MISSING = new Set(['3F000', '42P01']);
 /** A right that the reader lacks. */
@@ -38,11 +40,11 @@ const DENIED = '42501';
 
 /**
  * True if a statement failed because a cached table that it reads may be gone; it must then be planned again, without any cached table. This isolate does not read
- * missing tables again.
+ * a table again that the database names as missing; what is missing may also be a table of another mapping.
  */
 export function lostCaches(error: unknown, { caches }: Plan): boolean {
   const state = error instanceof SvcError && error.cause instanceof DatasourceFault ? (error.cause.sqlstate ?? '') : '';
   if (caches.length === 0 || (state !== DENIED && !MISSING.has(state))) return false;
-  if (state !== DENIED) for (const { name } of caches) gone.set(name, true, 100);
+  if (state !== DENIED) for (const { name } of caches) if (messageOf(error).includes(name)) gone.set(name, true, 100);
   return true;
 }

@@ -93,6 +93,18 @@ describe('a condition of SQL over tables', () => {
     expect(inOntology("SELECT nickname AS n FROM dsvc.employee WHERE name LIKE 'a%'", model)).toMatch(/nicknames WHERE a > 0 OFFSET 0/);
   });
 
+  it('hides what belongs to the rows that it leaves out, also if the remaining rows are cached', () => {
+    const model = { ...graph.model, mappings: graph.model.mappings.map((m) => (m.name === 'm_employee' ? { ...m, sql: `${m.sql} WHERE pay > 0` } : m)) };
+    const employees = (mapping: { readonly name: string }) =>
+      mapping.name === 'm_employee' ? { mapping: mapping.name, schema: 'kept', name: 'm_1', asOf: 0 } : undefined;
+    const planned = (cached?: typeof employees): string =>
+      planSelect(
+        { ...context, graph: compile(model, 'company'), queriesTables: () => false, cached },
+        { text: 'SELECT 1 / LENGTH(nickname) AS n FROM dsvc.employee', offset: 0 },
+      ).sql;
+    for (const sql of [planned(), planned(employees)]) expect(sql).toMatch(/nicknames.* WHERE EXISTS .*OFFSET 0/s);
+  });
+
   it('is a barrier in raw views', () => {
     const view = { name: 'raw', cube: false, datasource: 'main', description: null, tags: {}, columns: [{ name: 'n', type: 'text' }] };
     const over = (sql: string) => inOntology("SELECT n FROM vsvc.raw WHERE n LIKE 'a%'", { ...graph.model, views: [{ ...view, sql }] });

@@ -95,6 +95,7 @@ function hasAllRows({ rows }: Concept, state: PlanState): boolean {
   return rows.sources.every(({ mapping }) => {
     const { from, where } = state.texts.mapping(mapping);
     const items = from();
+    if (state.context.cached?.(mapping) !== undefined && state.texts.leavesOut(mapping)) return false;
     return where().length === 0 && items.length === 1 && items.every((i) => 'RangeVar' in i);
   });
 }
