@@ -99,7 +99,8 @@ describe('statements that must run', () => {
   it.each(Object.entries(ACCEPTED))('%s', async (name, sql) => {
     const { status, text } = await service.query(sql, 'shop');
     expect(status, text).toBe(200);
-    expect(service.reached()).toHaveLength(1);
+    // a path may also ask, once a minute, which foreign keys are enforced
+    expect(service.reached().filter((body) => !body.includes('pg_catalog.pg_constraint'))).toHaveLength(1);
     if (BY_CHANCE.has(name)) return;
     // the texts of the rows, so that numbers are compared with every digit and keys in order
     const mine = await service.database.exec("SELECT e::text AS row FROM json_array_elements(($1::json) -> 'data') e", [text]);
