@@ -302,7 +302,7 @@ describe('CREATE OR REPLACE and IF NOT EXISTS', () => {
       ['AGENT', 'twice_agent', "ONTOLOGY (twice) OPTIONS (note = 'a')", "ONTOLOGY (twice) OPTIONS (note = 'b')"],
       ['POLICY', 'twice_row', 'ON CONCEPT twice_c TO ROLE twice_role USING (no > 0)', 'ON CONCEPT twice_c TO PUBLIC USING (no > 1)'],
       ['POLICY', 'twice_mask', 'ON PROPERTY name MASK FULL', 'ON PROPERTY name MASK HASH'],
-      ['DATASOURCE', 'twice_d', "TYPE postgres SECRET 'DATASOURCE_MAIN'", "TYPE postgres SECRET 'DATASOURCE_MAIN'"],
+      ['DATASOURCE', 'twice_d', "TYPE postgres SECRET 'DATASOURCE_MAIN'", "TYPE postgres SECRET 'DATASOURCE_UNSET'"],
       ['ONTOLOGY', 'twice_o', "DESCRIPTION 'a'", "DESCRIPTION 'b'"],
     ];
     await service.rows('CREATE ONTOLOGY twice');

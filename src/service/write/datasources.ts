@@ -32,15 +32,15 @@ async function createDatasource(ctx: Changing, statement: CreateDatasource): Pro
       hint: 'The name may contain only capital letters, digits and _',
     });
   }
+  const old = ctx.caller.snapshot.datasources.find((d) => d.key === fold(name.text));
+  if (old !== undefined && statement.ifNotExists) return done([], { datasource: old.name, type: old.type, secret: old.secret });
+  if (old !== undefined && !statement.replace) throw exists('datasource', name);
   if (ctx.session.request.runtime.config.datasourceSecrets[secret.text] === undefined) {
     throw badRequest('secret_not_set', `the variable ${secret.text} is not set`, {
       offset: secret.offset,
       hint: 'Ask the operator to set it',
     });
   }
-  const old = ctx.caller.snapshot.datasources.find((d) => d.key === fold(name.text));
-  if (old !== undefined && statement.ifNotExists) return done([], { datasource: old.name, type: old.type, secret: old.secret });
-  if (old !== undefined && !statement.replace) throw exists('datasource', name);
   const options = optionsOf(statement.options);
   const missing = checkReplicas(ctx, statement, options);
   const row = { name: old?.name ?? name.text, type: 'postgres', secret: secret.text, options };
