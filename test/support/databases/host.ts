@@ -62,7 +62,7 @@ async function make(pid: number): Promise<Lent> {
   const database = await startLocalPostgres();
   await migrate(runOverHttp(database.connectionString(CATALOG_OWNER), database.endpoint));
   const tables = await database.superuser(
-    "SELECT relname AS name FROM pg_class WHERE relnamespace = 'kg_catalog'::regnamespace AND relkind = 'r' AND relname <> 'migrations' ORDER BY relname",
+    "SELECT relname AS name FROM pg_class WHERE relnamespace = 'kg_catalog'::regnamespace AND relkind = 'r' ORDER BY relname",
   );
   const names = tables.map((t) => String(t.name));
   const inserts: string[] = [];
