@@ -3,6 +3,7 @@ import type { CDPSession, Page } from 'playwright-core';
 import { buildConsole } from '../../scripts/build-console.ts';
 import { openBrowser } from '../../test/integration/support/chromium.ts';
 import { buildService } from '../lib/build.ts';
+import { memoryGrowth } from '../lib/growth.ts';
 import { median } from '../lib/measure.ts';
 import { loadModel, post, SERVICE_BINDINGS, serviceSettings, startScripts, worldDatabase } from '../lib/stack.ts';
 import { aim, note, table } from '../lib/table.ts';
@@ -47,29 +48,6 @@ const since = (page: Page, selector: string): Promise<number> =>
   page.evaluate(
     `new Promise((done) => { const look = () => (document.querySelector('${selector}') === null ? requestAnimationFrame(look) : done(performance.now())); look(); })`,
   );
-
-/** The memory of the page after expansions and undos, divided by that before them. */
-async function growth(page: Page, cdp: CDPSession): Promise<number> {
-  const expand = page.getByRole('button', { name: 'in_subregion[subregion] (1)' });
-  const undo = page.getByRole('button', { name: 'Undo' });
-  const entities = page.locator('.entity');
-  const used = async (): Promise<number> => {
-    await cdp.send('HeapProfiler.collectGarbage');
-    return ((await cdp.send('Runtime.getHeapUsage')) as { usedSize: number }).usedSize;
-  };
-  const times = async (n: number): Promise<void> => {
-    for (let i = 0; i < n; i++) {
-      await expand.click();
-      await entities.nth(1).waitFor();
-      await undo.click();
-      await entities.nth(1).waitFor({ state: 'detached' });
-    }
-  };
-  await times(10);
-  const before = await used();
-  await times(EXPANSIONS);
-  return (await used()) / before;
-}
 
 const conceptName = (i: number): string => `concept_${String(i).padStart(4, '0')}`;
 
@@ -140,7 +118,7 @@ export async function run(): Promise<void> {
 
     await page.goto(`${console_}#/world/data?entity=country%3APRT`);
     await page.locator('.entity').first().waitFor();
-    const memory = await growth(page, cdp);
+    const memory = await memoryGrowth(page, cdp, 'in_subregion[subregion] (1)', EXPANSIONS);
     await page.getByRole('button', { name: 'Clear' }).click();
 
     const ids = [

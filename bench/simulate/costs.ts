@@ -69,7 +69,7 @@ async function processorMs(pid: number): Promise<number> {
   return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
 }
 
-/** The catalog over one connection, as the service sees it. `texts` gets the length of each answer. */
+/** The catalog over one connection, as the service sees it. `characters` is the length of the last answer. */
 function directDb(client: pg.Client): CatalogDb & { characters: number } {
   const query = async (text: string, params: readonly unknown[] = []): Promise<readonly Row[]> => {
     const { rows } = await client.query(text, [...params]);

@@ -6,8 +6,9 @@ import { httpEngine } from './engine.ts';
 import { fixed } from './statement.ts';
 
 /**
- * The relations that are reached from tables ($1: pairs of schema and name) and whose rows may depend on who reads them. A view may read the role, settings or rights, by itself or
- * by a function that is not immutable; text constants and quoted names do not count. A foreign table is read with the user mapping of the role, unless the view of another owner reads it.
+ * Finds relations whose rows may differ between roles. $1 lists tables as pairs of schema and name. The statement also checks the views below these tables. A view counts
+ * if its text reads the current role, a setting or a right, or if it calls a function that is not immutable. Text constants and quoted names in the view do not count. A foreign
+ * table counts because PostgreSQL uses the user mapping of the role that reads it, except when a view with another owner reads it.
  */
 const DEPENDENT = fixed`WITH RECURSIVE reached(oid, invoker) AS (
   SELECT c.oid, true FROM json_array_elements($1::json) n JOIN pg_namespace s ON s.nspname = n->>0 JOIN pg_class c ON c.relnamespace = s.oid AND c.relname = n->>1

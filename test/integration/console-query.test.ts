@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { memoryGrowth } from '../../bench/lib/growth.ts';
 import { sizesOf } from '../support/sizes.ts';
 import { type ConsoleInBrowser, cells, run, serious, startConsole } from './support/console-browser.ts';
 import { PASSWORD } from './support/console-shop.ts';
@@ -264,26 +265,8 @@ describe('querying in the console', () => {
   it(`uses no more memory after ${SIZES.expansions} expansions and undos`, async () => {
     const page = await console.signedIn('data?concept=town');
     await page.getByRole('button', { name: /^Porto/ }).click();
-    const expand = page.getByRole('button', { name: 'in_region[region] (1)' });
-    const undo = page.getByRole('button', { name: 'Undo' });
-    const entities = page.locator('.entity');
     const cdp = await page.context().newCDPSession(page);
-    const used = async (): Promise<number> => {
-      await cdp.send('HeapProfiler.collectGarbage');
-      return ((await cdp.send('Runtime.getHeapUsage')) as { usedSize: number }).usedSize;
-    };
-    const times = async (n: number): Promise<void> => {
-      for (let i = 0; i < n; i++) {
-        await expand.click();
-        await entities.nth(1).waitFor();
-        await undo.click();
-        await entities.nth(1).waitFor({ state: 'detached' });
-      }
-    };
-    await times(10);
-    const before = await used();
-    await times(SIZES.expansions);
-    expect((await used()) / before).toBeLessThan(1.2);
+    expect(await memoryGrowth(page, cdp, 'in_region[region] (1)', SIZES.expansions)).toBeLessThan(1.2);
   });
 
   it('is accessible with plans, trees, maps, parameters and saved queries', async () => {

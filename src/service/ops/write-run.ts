@@ -37,12 +37,6 @@ export interface Applied {
   readonly warnings: Draft['warnings'];
 }
 
-/** The result of an application. */
-export interface Applied {
-  readonly version: string;
-  readonly warnings: Draft['warnings'];
-}
-
 const isExample = (s: ServiceStatement): boolean => s.kind === 'create_example' || s.kind === 'drop_example';
 
 /** What an entry of a change says of its statements: their kinds, and a summary of what they name. */
