@@ -6,6 +6,7 @@ import type { Shape } from '../ontology/shape.ts';
 import { requireReadableText } from './bind/readable.ts';
 import { Resolver } from './bind/resolve.ts';
 import { requireInterruptible } from './effort/index.ts';
+import type { BoundQuery } from './logical/index.ts';
 import { refuseOuterMeasures } from './lower/aggregate/measures.ts';
 import { lowerBlocks } from './lower/finish.ts';
 import { jsonRows, type OutputOptions } from './lower/output.ts';
@@ -77,6 +78,8 @@ export interface Plan {
 export interface PlanOptions extends OutputOptions {
   /** The values of `$1`, `$2`, ... in a statement that the service has written. Without them, parameters are refused. */
   readonly bound?: readonly BoundValue[];
+  /** Gets the query after its names are resolved, such as `logicalPlan`. It must not change it. */
+  readonly inspect?: (query: BoundQuery) => void;
 }
 
 /**
@@ -99,7 +102,9 @@ function plan(context: PlanContext, source: Source, options: PlanOptions): Plan 
   const parsed = state.texts.parse(source.text, source.offset, options.bound !== undefined);
   requireReadableText(state, parsed);
   if (parsed.facts.callsReplaced) nameCalls(parsed.stmt, context.product, context.caller);
-  const columns = new Resolver(state, parsed, state.seen).query(state.forCaller(parsed.stmt, parsed.facts), undefined);
+  const resolver = new Resolver(state, parsed, state.seen);
+  const columns = resolver.query(state.forCaller(parsed.stmt, parsed.facts), undefined);
+  options.inspect?.({ state, stmt: parsed.stmt, written: (name) => resolver.written(name) });
   state.outermost = state.blocks.at(-1)?.block.stmt;
   lowerBlocks(state);
   const { query, keys, shape, nested } = jsonRows(state, parsed, columns, options);

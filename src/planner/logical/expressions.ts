@@ -1,9 +1,10 @@
 /** Prints the expressions of a bound block as SQL with the names of the ontology. */
 import type { SubLink } from '@pgsql/types';
 import type { BoundCube } from '../plan/block.ts';
+import { mapped } from '../plan/mapped.ts';
 import type { PathNode } from '../plan/path-node.ts';
 import type { Reference } from '../plan/references.ts';
-import { call, column, fieldsOf, type Node, rewrite, type SelectStmt, string } from '../plan/tree.ts';
+import { call, column, fieldsOf, type Node, type SelectStmt, string } from '../plan/tree.ts';
 import type { PlanState } from '../plan-state.ts';
 import { printExpression } from '../print/index.ts';
 
@@ -78,12 +79,12 @@ export class Expressions {
     this.#reads = reads;
   }
 
-  /** The text of a bound expression. The expression is changed and must not be used again. */
+  /** The text of a bound expression. */
   text(expression: Node): string {
     return printExpression(this.#named(expression) as Node);
   }
 
-  /** Adds what a part reads that the plan does not show. It is changed, too. */
+  /** Adds what a part reads that the plan does not show. */
   note(part: unknown): void {
     this.#named(part);
   }
@@ -106,7 +107,7 @@ export class Expressions {
   }
 
   #named(tree: unknown): unknown {
-    return rewrite(tree, (node) => {
+    return mapped(tree, (node) => {
       const dimension = this.#dimensions.get(node);
       if (dimension) return column(...dimension);
       if ('ColumnRef' in node) return this.#reference(node);

@@ -1,38 +1,31 @@
 /** The logical plan of a SELECT: the bound query as plain data. */
-import { Budget, PLAN_LIMITS } from '../../budget.ts';
-import type { Source } from '../../language/statements.ts';
-import { requireReadableText } from '../bind/readable.ts';
 import type { ConceptRelation } from '../bind/relation.ts';
-import { Resolver } from '../bind/resolve.ts';
 import { isAggregateCall } from '../lower/aggregate/calls.ts';
 import type { BoundBlock } from '../plan/block.ts';
-import type { PlanContext } from '../plan/context.ts';
 import type { PathNode } from '../plan/path-node.ts';
 import { conceptOfSlot } from '../plan/slots.ts';
 import { type Node, namesOf, type SelectStmt, walk } from '../plan/tree.ts';
-import { PlanState } from '../plan-state.ts';
+import type { PlanState } from '../plan-state.ts';
 import { columnName, type Dimensions, dimensionsOf, Expressions, type Read } from './expressions.ts';
 import type { LogicalBlock, LogicalConcept, LogicalItem, LogicalPath, LogicalPlan } from './plan.ts';
 
 export type { LogicalPlan } from './plan.ts';
 export { logicalText } from './text.ts';
 
-/**
- * The logical plan of a statement that `planSelect` accepts, as frozen plain data.
- * @throws SvcError 400 and 403 as `planSelect` for errors in the text
- */
-export function logicalPlan(context: PlanContext, source: Source): LogicalPlan {
-  return new Budget(PLAN_LIMITS, 'the plan of the statement').run(() => {
-    const state = new PlanState(context);
-    const parsed = state.texts.parse(source.text, source.offset);
-    requireReadableText(state, parsed);
-    const resolver = new Resolver(state, parsed, state.seen);
-    resolver.query(state.forCaller(parsed.stmt, parsed.facts), undefined);
-    const planner = new Planner(state, (name) => resolver.written(name));
-    const made = planner.plan(parsed.stmt);
-    planner.finish();
-    return frozen(made);
-  }, source.offset);
+/** A query whose names are resolved, before it is lowered. */
+export interface BoundQuery {
+  readonly state: PlanState;
+  readonly stmt: SelectStmt;
+  /** The name that the text has for a name of the tree. */
+  readonly written: (name: string) => string;
+}
+
+/** The logical plan of a bound query, as frozen plain data. The query is not changed. */
+export function logicalPlan({ state, stmt, written }: BoundQuery): LogicalPlan {
+  const planner = new Planner(state, written);
+  const made = planner.plan(stmt);
+  planner.finish();
+  return frozen(made);
 }
 
 function frozen<T>(value: T): T {

@@ -6,46 +6,40 @@ import { can } from '../../auth/grants.ts';
 import type { Datasource } from '../../engine/datasource.ts';
 import { httpEngine } from '../../engine/engine.ts';
 import { explained } from '../../engine/statement.ts';
-import type { Source } from '../../language/statements.ts';
 import type { Graph } from '../../ontology/graph.ts';
-import type { CachedTable, Plan, PlanContext } from '../../planner/index.ts';
-import { type LogicalPlan, logicalPlan, logicalText } from '../../planner/logical/index.ts';
+import type { CachedTable, Plan } from '../../planner/index.ts';
+import { type LogicalPlan, logicalText } from '../../planner/logical/index.ts';
 import type { Verified } from '../../planner/verify/index.ts';
-import type { Definers } from '../caller/definers.ts';
 import type { Session } from '../session.ts';
 import { physicalNames } from './physical.ts';
 import { onDatasource } from './watched.ts';
 
 /** The parts of a planned SELECT that EXPLAIN needs. */
 interface Explained {
-  readonly context: PlanContext;
   readonly plan: Plan;
   /** The plan's SQL. */
   readonly text: Verified;
   readonly datasource: Datasource;
   readonly graph: Graph;
-  readonly source: Source;
 }
 
 /**
  * Returns the row of EXPLAIN. The statement is not executed.
- * @param logical PLAN is the logical plan as JSON
+ * @param asked True if PLAN is the logical plan as JSON
  * @throws SvcError 400 if the datasource refuses the statement, 502, 504
  */
 export async function explainRows(
   session: Session,
-  { context, plan, text, datasource, graph, source }: Explained,
-  logical: boolean,
-  definers: Definers,
+  { plan, text, datasource, graph }: Explained,
+  logical: LogicalPlan,
+  asked: boolean,
 ): Promise<readonly unknown[]> {
-  // a kept plan has asked for no rights of definers
-  const logicalOf = (): Promise<LogicalPlan> => definers.whileNeeded(() => logicalPlan(context, source));
-  if (logical) return [{ PLAN: await logicalOf(), SQL: null }];
+  if (asked) return [{ PLAN: logical, SQL: null }];
   const { request, caller, draft } = session;
   const { principal } = caller;
   const edits = draft !== undefined && can(principal, 'edit', ['ontology', draft.name]);
   const showsTables = plan.isOpen && (edits || can(principal, 'query', ['datasource', datasource.name]));
-  if (!showsTables || !plan.isWhole) return [{ PLAN: logicalText(await logicalOf()), SQL: showsTables ? plan.sql : null }];
+  if (!showsTables || !plan.isWhole) return [{ PLAN: logicalText(logical), SQL: showsTables ? plan.sql : null }];
   const [answer] = await onDatasource(session, datasource.name, () =>
     httpEngine.batch(datasource, [{ text: explained(text), params: plan.params }], {
       timeoutMs: request.runtime.config.statementTimeoutMs,

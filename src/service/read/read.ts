@@ -11,7 +11,17 @@ import { badRequest, quoted, type SvcError } from '../../errors.ts';
 import type { ReadStatement, Source } from '../../language/statements.ts';
 import type { Graph } from '../../ontology/graph.ts';
 import type { MappingDef } from '../../ontology/model.ts';
-import { type CachedTable, type NamedRelation, type OutputOptions, type Plan, type PlanContext, planSelect, rebind } from '../../planner/index.ts';
+import {
+  type CachedTable,
+  type NamedRelation,
+  type OutputOptions,
+  type Plan,
+  type PlanContext,
+  type PlanOptions,
+  planSelect,
+  rebind,
+} from '../../planner/index.ts';
+import type { LogicalPlan } from '../../planner/logical/index.ts';
 import { allowedFunctionsOf } from '../../planner/read/own-functions.ts';
 import type { Verified } from '../../planner/verify/index.ts';
 import { attachedDatasource, connectionDigest, datasourceOf, findDatasource, replicasOf } from '../caller/datasource.ts';
@@ -71,11 +81,11 @@ export async function prepareRead(session: Session, statement: ReadStatement, wh
   const counts = new PlanCounts(session);
   const references = new References(session);
   const caches = whole === undefined || !session.draft?.row.caches?.length ? NO_CACHES : await (await loadCaches()).cachesOf(session, whole);
-  const planned = async (source: Source, output: OutputOptions, tables = caches): Promise<Planned> => ({
+  const planned = async (source: Source, output: OutputOptions, inspect?: PlanOptions['inspect'], tables = caches): Promise<Planned> => ({
     ...(await counts.whileNeeded(() =>
-      references.whileNeeded(() => definers.whileNeeded(() => plan(session, source, known, output, { definers, counts, references, caches: tables }))),
+      references.whileNeeded(() => definers.whileNeeded(() => plan(session, source, known, output, { definers, counts, references, caches: tables, inspect }))),
     )),
-    live: () => planned(source, output, NO_CACHES),
+    live: () => planned(source, output, inspect, NO_CACHES),
   });
   switch (statement.kind) {
     case 'select':
@@ -90,10 +100,13 @@ export async function prepareRead(session: Session, statement: ReadStatement, wh
       return { kind: 'rows', rows: async () => rows };
     }
     case 'explain': {
-      const query = await planned(statement.query, {});
+      const [{ explainRows }, { logicalPlan }] = await Promise.all([import('./explain.ts'), import('../../planner/logical/index.ts')]);
+      let logical: LogicalPlan | undefined;
+      const query = await planned(statement.query, {}, (bound) => {
+        logical = logicalPlan(bound);
+      });
       const rows = async (): Promise<readonly unknown[]> => {
-        const { explainRows } = await import('./explain.ts');
-        const explain = (of: Planned): Promise<readonly unknown[]> => explainRows(session, of, statement.logical, definers);
+        const explain = (of: Planned): Promise<readonly unknown[]> => explainRows(session, of, logical as LogicalPlan, statement.logical);
         return explain(query)
           .catch(async (error: unknown) => {
             if (query.plan.caches.length === 0 || !(await loadCaches()).lostCaches(error, query.plan)) throw error;
@@ -137,12 +150,14 @@ interface Planning {
   readonly read: ReadonlySet<string>;
 }
 
-/** What planning may have to read first. */
+/** What planning may have to read first, and who looks at the bound query. */
 interface Needs {
   readonly definers: Definers;
   readonly counts: PlanCounts;
   readonly references: References;
   readonly caches: Caches;
+  /** If set, the statement is planned even if a plan of it is kept. */
+  readonly inspect: PlanOptions['inspect'];
 }
 
 function planningOf(session: Session, graph: Graph, { definers, counts, references, caches }: Needs): Planning {
@@ -204,9 +219,10 @@ function plan(session: Session, source: Source, known: Graph | undefined, output
       readsSystem: read.size > 0,
     };
   };
-  const kept = keys && findPlan(keys.all());
+  const { inspect } = needs;
+  const kept = inspect ? undefined : keys && findPlan(keys.all());
   if (kept !== undefined && isValid(kept.plan, context)) return admitted(bound === undefined ? kept : { plan: rebind(kept.plan, bound), text: kept.text });
-  let made = within(() => planSelect(context, source, { ...output, ...(bound === undefined ? {} : { bound }) }));
+  let made = within(() => planSelect(context, source, { ...output, ...(bound === undefined ? {} : { bound }), ...(inspect ? { inspect } : {}) }));
   // results-limit does not apply to reads of system tables (docs/design/rows-and-json.md#limits)
   if (output.limit !== undefined && read.size > 0) made = within(() => planSelect(context, source));
   const whole = verify(made);

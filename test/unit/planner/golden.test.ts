@@ -6,20 +6,18 @@ import { describe, expect, it } from 'vitest';
 import { loadNodeParser } from '../../../src/cli/node-parser.ts';
 import { SvcError } from '../../../src/errors.ts';
 import type { Graph } from '../../../src/ontology/graph.ts';
-import { planSelect } from '../../../src/planner/index.ts';
-import { logicalPlan } from '../../../src/planner/logical/index.ts';
 import { type DocsQuery, languageQueries, worldQueries } from '../../support/docs-queries.ts';
+import { bothPlans } from '../../support/logical.ts';
 
 const parser = await loadNodeParser();
 
 /** The plan and the SQL of a query, or its error. */
 function shown(graph: Graph, text: string): string {
   const context = { graph, parser, product: 'svc', activeDatasource: 'main' };
-  const source = { text, offset: 0 };
   try {
-    const { sql, params } = planSelect(context, source);
-    const plan = JSON.stringify(logicalPlan(context, source), null, 1);
-    return `\`\`\`json\n${plan}\n\`\`\`\n\n\`\`\`sql\n${sql}\n\`\`\`\n${params.length > 0 ? `\nParameters: ${JSON.stringify(params)}\n` : ''}`;
+    const { plan, logical } = bothPlans(context, { text, offset: 0 });
+    const { sql, params } = plan;
+    return `\`\`\`json\n${JSON.stringify(logical, null, 1)}\n\`\`\`\n\n\`\`\`sql\n${sql}\n\`\`\`\n${params.length > 0 ? `\nParameters: ${JSON.stringify(params)}\n` : ''}`;
   } catch (error) {
     if (error instanceof SvcError) return `\`${error.code}\`: ${error.message}\n`;
     throw error;
