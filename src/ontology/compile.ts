@@ -168,7 +168,8 @@ class Direction implements Relationship {
     const transitive = own?.transitive ?? def.transitive ?? twin?.transitive ?? null;
     // a walk that goes on by a relationship of its target has no other direction
     this.transitive = transitive !== null && isInverse && own?.transitive == null && !from.isA(target) && !target.isA(from) ? null : transitive;
-    this.description = own?.description ?? def.description ?? twin?.description ?? null;
+    // a description fits the direction that it was written for
+    this.description = own?.description ?? null;
     this.symmetric = def.symmetric ?? false;
     this.def = def;
     this.declaredBy = isInverse ? target : from;

@@ -87,8 +87,11 @@ function valuesText(known: SampledColumn | undefined, level: Level, description:
   return `; ${isList ? 'values' : 'such as'} ${shown.map(({ value }) => `'${line(value, VALUE).replaceAll("'", "''")}'`).join(', ')}`;
 }
 
-/** A relationship in both directions. */
+/** A relationship in both directions, each with its own description. */
 export function edgeLine({ there, back }: Edge, from: Subject, to: Subject, level: Level): string {
+  const meaning = (r: SubjectRelationship | null, before = ''): readonly string[] =>
+    level === 0 || !r?.description ? [] : [`${before}${line(r.description, level === 1 ? SHORT_DESCRIPTION : DESCRIPTION)}`];
+  const meanings = [...meaning(there), ...meaning(back, 'back: ')];
   const one = (name: string, target: Subject, toMany: boolean): string => `${pathName(name, target.name)} ${toMany ? 'many' : 'one'}`;
   const steps = there.transitivity ?? back?.transitivity ?? null;
   const links = there.linkColumns.map((c) => `${nameText(c.name)}${c.type === null || level === 0 ? '' : ` ${c.type}`}`);
@@ -97,7 +100,7 @@ export function edgeLine({ there, back }: Edge, from: Subject, to: Subject, leve
     back === null ? '' : `; back ${one(back.name, from, back.toMany)}`,
     steps === null ? '' : `; transitive, up to ${steps} steps`,
     links.length === 0 ? '' : `; link columns ${links.join(', ')}`,
-    level === 0 ? '' : described(there.isInverse ? null : there.description, level === 1 ? SHORT_DESCRIPTION : DESCRIPTION),
+    meanings.length === 0 ? '' : ` -- ${meanings.join('; ')}`,
   ].join('');
 }
 

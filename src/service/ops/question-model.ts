@@ -193,7 +193,7 @@ function conceptSubject(graph: Graph, concept: Concept, texts: Pick<Texts, 'cond
         inverse: r.inverseName,
         inheritedFrom: from(r.from),
         linkColumns: linkColumnsOf(r).map((c) => ({ name: c.name, type: columnType(c) })),
-        description: r.isInverse ? null : r.description,
+        description: r.description,
       })),
   };
 }

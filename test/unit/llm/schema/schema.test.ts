@@ -93,6 +93,23 @@ describe('the schema text of a model', () => {
     `);
   });
 
+  it('has a description of the other direction only if that direction has one of its own', () => {
+    const both = (there: string, back: string) =>
+      schemaOf(
+        wish(
+          subjectsOfScript(`
+            CREATE CONCEPT book (isbn string, PRIMARY KEY (isbn), CONSTRAINT written_by MULTIREFERENCE author INVERSEOF wrote ${there});
+            CREATE CONCEPT author (aid bigint, PRIMARY KEY (aid), CONSTRAINT wrote MULTIREFERENCE book INVERSEOF written_by ${back})`),
+          { about: ['book'] },
+        ),
+      ).text.match(/^book -> author: (.*)$/m)?.[1];
+    expect(both("DESCRIPTION 'who wrote it'", "DESCRIPTION 'her works'")).toBe(
+      'written_by[author] many; back wrote[book] many -- who wrote it; back: her works',
+    );
+    expect(both("DESCRIPTION 'who wrote it'", '')).toBe('written_by[author] many; back wrote[book] many -- who wrote it');
+    expect(both('', "DESCRIPTION 'her works'")).toBe('written_by[author] many; back wrote[book] many -- back: her works');
+  });
+
   it('has no direction and no description that the caller may not see', () => {
     const hidden = shop.map((s) => ({
       ...s,
