@@ -276,7 +276,7 @@ Write another SELECT if one of them may be wrong; otherwise return it unchanged.
       `Today is ${new Date(now).toISOString().slice(0, 10)}. At most ${settings.maxLimit} rows are shown.`,
       settings.caseSensitive
         ? 'Texts in the database vary in upper and lower case: compare them with LOWER(column) = LOWER(value).'
-        : 'Text comparison is case-sensitive: write values exactly as listed.',
+        : 'Text comparison is case-sensitive.',
       settings.note === '' ? '' : `Rules of the operator or the caller: ${fenced(settings.note)}`,
     ];
     const after = [

@@ -1,7 +1,7 @@
 /** Looks names of a question up in the datasource if no sample has them: samples are only the first rows of a large table. */
 
 import { searchValues } from '../service/ops/questions.ts';
-import type { QuestionModel, ServiceRequest, Subject } from '../service.ts';
+import type { QuestionModel, ServiceRequest, Subject, SubjectColumn } from '../service.ts';
 import type { Linked, Sampled } from './value-links.ts';
 import { sampledColumns } from './values.ts';
 import { plain, words } from './words.ts';
@@ -61,7 +61,11 @@ export async function lookedUp(
   question: string,
   sampled: readonly Sampled[],
 ): Promise<readonly Linked[]> {
-  const places = sampled.flatMap((of) => incomplete(of)).slice(0, MAX_COLUMNS);
+  const places = sampled
+    .flatMap((of) => incomplete(of))
+    // a name is most often a label; the time may end before the others are searched
+    .sort((a, b) => Number(b.column.isLabel) - Number(a.column.isLabel))
+    .slice(0, MAX_COLUMNS);
   if (places.length === 0) return [];
   const names = namesIn(question).filter((name) => !isKnown(name, subjects, sampled));
   if (names.length === 0 || request.spending.samples.isSpent) return [];
@@ -71,9 +75,9 @@ export async function lookedUp(
   const next = async (): Promise<void> => {
     for (let search = searches.shift(); search !== undefined && !signal.aborted; search = searches.shift()) {
       const { name, subject, column } = search;
-      const wanted = { ontology, concept: subject.name, property: column, text: name, limit: MAX_VALUES };
+      const wanted = { ontology, concept: subject.name, property: column.name, text: name, limit: MAX_VALUES };
       const values = await valuesOf({ ...request, signal, spending: request.spending.samples }, wanted);
-      for (const value of values) if (plain(value) === plain(name) || values.length === 1) found.push({ subject, column, value });
+      for (const value of values) if (plain(value) === plain(name) || values.length === 1) found.push({ subject, column: column.name, value });
     }
   };
   await Promise.all(Array.from({ length: PARALLEL }, next));
@@ -81,12 +85,12 @@ export async function lookedUp(
 }
 
 /** Text columns of a concept whose sample does not have all values. Only concepts can be searched. */
-function incomplete({ subject, samples }: Sampled): readonly { readonly subject: Subject; readonly column: string }[] {
+function incomplete({ subject, samples }: Sampled): readonly { readonly subject: Subject; readonly column: SubjectColumn }[] {
   if (subject.kind !== 'concept') return [];
   const open = new Set(samples.columns.filter((c) => !c.complete && c.distinct > 1).map((c) => c.name));
   return sampledColumns(subject)
     .filter((c) => open.has(c.name) && c.inheritedFrom === null)
-    .map((c) => ({ subject, column: c.name }));
+    .map((column) => ({ subject, column }));
 }
 
 /** Whether a name is a word of the model, or a value of a sample. */

@@ -158,9 +158,9 @@ describe('the part of a graph', () => {
 });
 
 describe('the values of a question', () => {
-  const ask = async (prompt: string, user?: string): Promise<string> => {
+  const ask = async (prompt: string, user?: string, ontology?: string): Promise<string> => {
     model.says(['SELECT COUNT(*) AS n FROM svc.person'], 'person');
-    await call(queryData, { prompt }, user === undefined ? {} : { user });
+    await call(queryData, { prompt }, { ...(user === undefined ? {} : { user }), ...(ontology === undefined ? {} : { ontology }) });
     return /Words of the question that are values: (.*)/.exec(prompts()[0] ?? '')?.[1] ?? '';
   };
 
@@ -171,6 +171,14 @@ describe('the values of a question', () => {
     expect(await ask('Which state does "Xan Hidden" have?')).toContain("'Xan Hidden'");
     expect(await ask('Which state does "Xan Hidden" have?', 'few')).toBe('');
     expect(await ask('Who has the "Plague"?', 'few')).toBe('');
+  });
+
+  it('are looked up in labels before other columns', async () => {
+    const columns = Array.from({ length: 7 }, (_, i) => `part_${i}`);
+    await s.rows(`CREATE ONTOLOGY filed; ${CLINIC}
+      CREATE CONCEPT folder (folder_no bigint, ${columns.map((c) => `${c} string`).join(', ')}, PRIMARY KEY (folder_no));
+      CREATE MAPPING mo INTO folder AS SELECT no AS folder_no, ${columns.map((c, i) => `name || ${i} AS ${c}`).join(', ')} FROM q.t_person`);
+    expect(await ask('Which folder has part 1, part 2 and part 3 of Zed Quist?', undefined, 'filed')).toContain("person.`name` = 'Zed Quist'");
   });
 
   it('are not common words, and not words of a relationship', async () => {
