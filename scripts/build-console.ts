@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'esbuild';
 import { buildApps } from './build-apps.ts';
 import { buildDocs } from './build-docs.ts';
+import { shorten } from './shorten.ts';
 
 const PROJECT = fileURLToPath(new URL('../', import.meta.url));
 /** The folder of the built console. */
@@ -27,6 +28,7 @@ function inputs(): string {
     ...files,
     join(PROJECT, 'package-lock.json'),
     join(PROJECT, 'scripts', 'build-apps.ts'),
+    join(PROJECT, 'scripts', 'shorten.ts'),
     join(PROJECT, 'src', 'planner', 'guard', 'functions.ts'),
     fileURLToPath(import.meta.url),
   ])
@@ -74,6 +76,7 @@ export async function buildConsole(): Promise<string> {
     metafile: true,
     logLevel: 'warning',
   });
+  await shorten(Object.keys(metafile.outputs).map((file) => join(PROJECT, file)));
   const outputs = Object.entries(metafile.outputs).map(([file, output]) => ({ name: file.slice(file.lastIndexOf('/') + 1), output }));
   // files that are loaded later have an entry point, too
   const entry = (source: string): { readonly name: string; readonly imports: readonly string[] } => {

@@ -9,6 +9,7 @@ import { build, type Plugin, transform } from 'esbuild';
 import { SCRIPT } from '../src/http/docs-page-script.ts';
 import { PROVIDERS, type Provider } from '../src/llm/providers/settings.ts';
 import { buildParser } from './build-parser.ts';
+import { shorten } from './shorten.ts';
 
 const PROJECT = fileURLToPath(new URL('../', import.meta.url));
 const LEFT_OUT = './src/llm/providers/left-out.ts';
@@ -82,5 +83,6 @@ export async function bundle({ outdir, entry = 'src/index.ts', providers = PROVI
     metafile: true,
     logLevel: 'silent',
   });
+  await shorten(Object.keys(metafile.outputs).map((path) => join(PROJECT, path)));
   await writeFile(join(outdir, 'bundle-meta.json'), JSON.stringify(metafile));
 }
