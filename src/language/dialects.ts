@@ -70,8 +70,17 @@ const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['median', one((a) => `percentile_cont(0.5) WITHIN GROUP (ORDER BY ${a})`)],
   ['countif', one((a) => `count(*) FILTER (WHERE ${a})`)],
   ['count_if', one((a) => `count(*) FILTER (WHERE ${a})`)],
+  ['convert', convert],
   ['datediff', dateDiff],
   ['date_format', dateFormat],
+]);
+
+/** The types of CONVERT(value, type) that PostgreSQL has with the same values. */
+const CONVERTED: ReadonlyMap<string, string> = new Map([
+  ['char', 'text'],
+  ['date', 'date'],
+  ['datetime', 'timestamp'],
+  ['signed', 'bigint'],
 ]);
 
 /** Types of other dialects, by their names in CAST and after `::`. */
@@ -82,7 +91,18 @@ const TYPES: ReadonlyMap<string, string> = new Map([
   ['tinyint', 'smallint'],
   ['int64', 'bigint'],
   ['float64', 'double precision'],
+  ['double', 'double precision'],
+  ['number', 'numeric'],
+  ['varchar2', 'varchar'],
+  ['nvarchar2', 'varchar'],
+  ['nvarchar', 'varchar'],
 ]);
+
+/** CONVERT(value, type). */
+function convert([value, type, ...more]: readonly Argument[]): string | undefined {
+  const known = type?.only?.kind === 'word' && more.length === 0 ? CONVERTED.get(type.only.value.toLowerCase()) : undefined;
+  return value && known ? `CAST(${value.text} AS ${known})` : undefined;
+}
 
 /** DATEDIFF(later, earlier) counts days, DATEDIFF(unit, from, to) the boundaries of the unit between them. */
 function dateDiff(args: readonly Argument[]): string | undefined {
@@ -229,7 +249,10 @@ class Translator {
   #type(i: number): { readonly text: string; readonly last: number } | undefined {
     const token = this.#tokens[i] as Token;
     const text = token.kind === 'word' ? TYPES.get(token.value.toLowerCase()) : undefined;
-    if (text === undefined || !(this.#isMark(i - 1, '::') || (this.#isWord(i - 1, 'as') && this.#casts.has(i + 1)))) return undefined;
+    // a length or a scale may follow, and PRECISION follows PostgreSQL's own DOUBLE
+    const last = this.#closing.get(i + 1) ?? i;
+    if (text === undefined || this.#isWord(i + 1, 'precision')) return undefined;
+    if (!this.#isMark(i - 1, '::') && !(this.#isWord(i - 1, 'as') && this.#casts.has(last + 1))) return undefined;
     this.#note(token.start, token.end, text);
     return { text, last: i };
   }

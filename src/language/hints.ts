@@ -65,6 +65,8 @@ const SYNTAX: readonly (readonly [form: RegExp, hint: string])[] = [
   [/ QUALIFY /, 'PostgreSQL has no QUALIFY. Put the window function into a sub-query in FROM, and filter in the outer query.'],
   [/ (CROSS|OUTER) APPLY /, 'Write CROSS JOIN LATERAL (...), or LEFT JOIN LATERAL (...) ON true.'],
   [/ (TRY_CAST|SAFE_CAST) \(/, 'Write cast(value AS type). It raises an error if the value does not fit.'],
+  [/ CONVERT \( \w+ \( N/, 'Write cast(value AS type).'],
+  [/ TIMESTAMP \( [A-Z]/, 'Write value::timestamp.'],
   [/ \* (EXCEPT|EXCLUDE|REPLACE) \(/, 'PostgreSQL cannot leave out or replace columns of *. List the columns.'],
   [/ SEPARATOR S/, "Write string_agg(value::text, ',')."],
   [/ PIVOT \(/, 'Write an aggregate with FILTER (WHERE condition) for each column.'],

@@ -39,6 +39,30 @@ const fault = async (sql: string, by?: string) => {
   return [status, json.code, json.data, json.hint];
 };
 
+describe('a function that PostgreSQL has with other arguments', () => {
+  it.each([
+    ["DECODE(state, 'done', 1, 2)", 'Write CASE WHEN condition THEN a ELSE b END.'],
+    ['DATE_TRUNC(current_date, MONTH)', "Write date_trunc('month', d)."],
+    ['CONVERT(no, DECIMAL)', 'Write cast(value AS type).'],
+    ['CONVERT(VARCHAR(10), no)', 'Write cast(value AS type).'],
+    ['FORMAT(hours, 2)', "Write to_char(number, 'FM999,999,990.00')."],
+    ['TO_NUMBER(state)', 'Write value::numeric.'],
+    ["TO_DATE('2020-01-01')", 'Write value::date.'],
+    ["TRUNC(current_date, 'MM')", expect.stringContaining("date_trunc('month', d)")],
+    ['ROUND(hours::float8, 2)', 'Write round(number::numeric, digits).'],
+    ['YEAR(state)', expect.stringContaining('d::date')],
+    ['TIMESTAMP(state)', 'Write value::timestamp.'],
+  ])('is refused with the equivalent: %s', async (call, hint) => {
+    const { status, json } = await s.query(`CREATE OR REPLACE MAPPING m_kind INTO (kind) AS SELECT CAST(${call} AS text) AS code FROM faults.job`, 'faults');
+    expect([status, json.hint]).toEqual([400, hint]);
+  });
+
+  it('leaves other errors as they are', async () => {
+    const { json } = await s.query('CREATE OR REPLACE MAPPING m_kind INTO (kind) AS SELECT stat AS code FROM faults.job', 'faults');
+    expect(json.hint).toContain('job.state');
+  });
+});
+
 describe('a relationship over types that PostgreSQL does not compare', () => {
   const hint = 'Give both properties the same type in the model, and cast the column in a mapping if the tables differ.';
   const there = 'the relationship `has_kind` of `job` compares `no` (bigint) with `code` (string) of `kind`';

@@ -286,6 +286,16 @@ const CASES: readonly (readonly [string, string, string, readonly (readonly unkn
     ],
   ],
   [
+    'T-005d: SUM of sums over the many side, as T-005a',
+    'shop',
+    `SELECT region, SUM(a) FROM (SELECT ${REGION} AS region, customer_id, SUM(amount) AS a FROM dsvc.orders GROUP BY 1, 2) q GROUP BY 1`,
+    [
+      ['EAST', 350],
+      ['WEST', 75],
+      [null, 30],
+    ],
+  ],
+  [
     'T-024: a condition at the grain of a field',
     'shop',
     'SELECT region, COUNT(id) FROM svc.customers WHERE has_completed_orders GROUP BY 1',
@@ -421,6 +431,15 @@ describe('cases that are refused', () => {
       datasets: [{ ...customers, fields: [...(customers?.fields ?? []), field('first_amount', 'Decimal', 'orders.amount + 0')] }, ...others],
     };
     expect((await imported(model)).losses).toEqual(['expression of field customers.first_amount: it reads orders.amount of several rows without an aggregate']);
+  });
+
+  it('T-036b: a window over rows of a finer grain as a field', async () => {
+    const [customers, ...others] = SHOP.datasets;
+    const window = 'RANK() OVER (PARTITION BY orders.customer_id ORDER BY orders.amount DESC)';
+    const model = { ...SHOP, datasets: [{ ...customers, fields: [...(customers?.fields ?? []), field('first_rank', 'Integer', window)] }, ...others] };
+    const { losses, graph } = await imported(model);
+    expect([losses.length, losses[0]]).toEqual([1, expect.stringMatching(/^expression of field customers\.first_rank: /)]);
+    expect(graph.property('first_rank')?.expression).toBe(null);
   });
 
   it('T-042: a member that is not read', async () => {

@@ -88,9 +88,36 @@ export const OPERATORS_MEANT: Readonly<Record<string, string>> = {
   '<=>': 'Write IS NOT DISTINCT FROM.',
 };
 
+/** Functions that PostgreSQL has with other arguments than other dialects. */
+const OTHER_ARGUMENTS: Readonly<Record<string, string>> = {
+  convert: 'Write cast(value AS type).',
+  date_add: "Add an interval: d + interval '1 day'.",
+  date_trunc: "Write date_trunc('month', d).",
+  decode: 'Write CASE WHEN condition THEN a ELSE b END.',
+  extract: 'Write extract(year FROM d::date).',
+  format: "Write to_char(number, 'FM999,999,990.00').",
+  round: 'Write round(number::numeric, digits).',
+  to_date: 'Write value::date.',
+  to_number: 'Write value::numeric.',
+  to_timestamp: 'Write value::timestamp.',
+  trunc: "Write date_trunc('month', d), or trunc(number::numeric, digits).",
+};
+
 const HINTS: ReadonlyMap<string, string> = new Map(
   EQUIVALENTS.flatMap(([hint, functions]) => functions.split(' ').map((name) => [name.toLowerCase(), hint] as const)),
 );
 
 /** The PostgreSQL equivalent of a function of another dialect; undefined for an unknown name. @param name in lower case */
 export const equivalentOf = (name: string): string | undefined => HINTS.get(name);
+
+/**
+ * The PostgreSQL equivalent of a call whose function PostgreSQL has, but not with these arguments.
+ * @param message what PostgreSQL says about the text
+ */
+export function equivalentOfCall(message: string, text: string): string | undefined {
+  const name =
+    /^function (?:pg_catalog\.)?(\w+)\(/.exec(message)?.[1] ??
+    // a unit or a type that is not quoted is a column to PostgreSQL
+    new RegExp(`\\b(date_trunc|convert)\\([^']*, "?${/^column "(\w+)" does/.exec(message)?.[1] ?? ' '}"?\\)`, 'i').exec(text)?.[1];
+  return name !== undefined && Object.hasOwn(OTHER_ARGUMENTS, name) ? OTHER_ARGUMENTS[name] : undefined;
+}

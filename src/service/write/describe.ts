@@ -11,6 +11,7 @@ import { type ColumnDef, isRaw, type MappingDef, type Model, type ViewDef } from
 import { fold } from '../../ontology/names.ts';
 import { Resolver } from '../../planner/bind/resolve.ts';
 import { viewItem } from '../../planner/bind/views.ts';
+import { equivalentOfCall } from '../../planner/guard/dialects.ts';
 import { lowerBlocks } from '../../planner/lower/finish.ts';
 import { settleBarriers } from '../../planner/plan/barriers.ts';
 import type { PlanContext } from '../../planner/plan/context.ts';
@@ -170,7 +171,7 @@ async function columnsOf(runtime: Runtime, question: Question): Promise<readonly
     // PostgreSQL's position refers to the printed text, so use the offset of the definition
     throw badRequest(`${question.kind}_failed`, `the ${question.kind} \`${question.name}\` is not valid on its datasource: ${error.message}`, {
       offset: question.offset,
-      hint: error.hint,
+      hint: equivalentOfCall(error.message, question.text.sql) ?? error.hint,
       cause: error,
     });
   }
