@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'esbuild';
 import { buildApps } from './build-apps.ts';
@@ -15,6 +15,7 @@ const PROJECT = fileURLToPath(new URL('../', import.meta.url));
 /** The folder of the built console. */
 const CONSOLE = join(PROJECT, 'dist', 'console');
 const SOURCE = join(PROJECT, 'console');
+const MAIN = join(SOURCE, 'src', 'main.tsx');
 const STAMP = join(CONSOLE, '.stamp');
 
 /** A digest of everything that the result depends on. */
@@ -51,6 +52,21 @@ const usedDialects: Plugin = {
     })),
 };
 
+/** Lets the script of the page, and each that it loads later, contain `shared.ts`. */
+const oneSharedFile: Plugin = {
+  name: 'one-shared-file',
+  setup(b) {
+    const scripts = new Set([MAIN]);
+    b.onResolve({ filter: /^\./ }, ({ kind, path, resolveDir }) => {
+      if (kind === 'dynamic-import') scripts.add(resolve(resolveDir, path));
+      return undefined;
+    });
+    b.onLoad({ filter: /\.tsx$/ }, ({ path }) =>
+      scripts.has(path) ? { contents: `import ${JSON.stringify(join(SOURCE, 'src', 'shared.ts'))};\n${readFileSync(path, 'utf8')}`, loader: 'tsx' } : undefined,
+    );
+  },
+};
+
 /** Builds the console if its inputs changed, and the pages for language models. @returns the folder */
 export async function buildConsole(): Promise<string> {
   buildDocs(join(PROJECT, 'docs'), CONSOLE);
@@ -59,7 +75,7 @@ export async function buildConsole(): Promise<string> {
   const assets = join(CONSOLE, 'assets');
   const { metafile } = await build({
     absWorkingDir: PROJECT,
-    entryPoints: [join(SOURCE, 'src', 'main.tsx'), join(SOURCE, 'src', 'style', 'index.css')],
+    entryPoints: [MAIN, join(SOURCE, 'src', 'style', 'index.css')],
     outdir: assets,
     bundle: true,
     splitting: true,
@@ -72,7 +88,7 @@ export async function buildConsole(): Promise<string> {
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',
     assetNames: '[name]-[hash]',
-    plugins: [usedDialects],
+    plugins: [usedDialects, oneSharedFile],
     metafile: true,
     logLevel: 'warning',
   });
