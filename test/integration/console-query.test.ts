@@ -159,6 +159,60 @@ describe('querying in the console', () => {
     expect(await admin('SELECT question FROM svc.SYS_EXAMPLES')).toEqual([]);
   });
 
+  it('keeps for each query its result, its error and its running statement', async () => {
+    const page = await console.signedIn('query');
+    const held: string[] = [];
+    const ended: string[] = [];
+    page.on('requestfailed', (request) => ended.push(request.postData() ?? ''));
+    await page.route('**/svc/api/query', (route) => {
+      const body = route.request().postData() ?? '';
+      if (!/AS held/.test(body) || /EXPLAIN/.test(body)) return route.continue();
+      held.push(body);
+    });
+    const tab = (name: string) => page.getByRole('button', { name, exact: true });
+    const lines = page.locator('.grid .line').filter({ visible: true });
+    await run(page, 'SELECT name FROM svc.town');
+    await expect.poll(() => lines.count()).toBe(4);
+    await tab('Tree').click();
+    await page.locator('.tree').waitFor();
+    await tab('New query').click();
+    await page.getByText('Write a SELECT over the concepts and run it').last().waitFor();
+    await run(page, 'SELECT nmae FROM svc.region');
+    await page.getByRole('alert').waitFor();
+    await tab('New query').click();
+    expect(await page.getByRole('alert').count()).toBe(0);
+    await run(page, 'SELECT name AS held FROM svc.customer');
+    await tab('Cancel').waitFor();
+    await expect.poll(() => held.length).toBe(1);
+    // the others are as they were, and the running one is marked
+    await tab('region').click();
+    await page.getByRole('alert').waitFor();
+    expect(await tab('Cancel').count()).toBe(0);
+    await tab('customer \u2026').waitFor();
+    await tab('town').click();
+    await page.locator('.tree').waitFor();
+    await tab('Table').click();
+    await expect.poll(() => lines.count()).toBe(4);
+    // a statement of one query does not end that of another
+    await run(page, 'SELECT name FROM svc.town WHERE town_no = 1');
+    await expect.poll(() => lines.count()).toBe(1);
+    await tab('customer \u2026').click();
+    expect(await lines.count()).toBe(0);
+    expect(ended.filter((body) => /AS held/.test(body))).toEqual([]);
+    await tab('Cancel').click();
+    await page.getByText('Cancelled').waitFor();
+    await tab('town').click();
+    await expect.poll(() => lines.count()).toBe(1);
+    expect(await page.getByText('Cancelled').filter({ visible: true }).count()).toBe(0);
+    // closing a query ends its statement
+    await tab('customer').click();
+    await tab('Run').click();
+    await expect.poll(() => held.length).toBe(2);
+    await tab('Close Query 3').click();
+    await expect.poll(() => ended.filter((body) => /AS held/.test(body)).length).toBe(2);
+    await page.getByRole('alert').waitFor();
+  });
+
   it('goes on where it was when the session has expired in the middle of a query', async () => {
     const page = await console.signedIn('query');
     await page.getByRole('textbox', { name: 'SQL' }).waitFor();
@@ -260,6 +314,11 @@ describe('querying in the console', () => {
     await page.keyboard.insertText('SELECT 1 FROM dsvc.');
     await page.keyboard.type('concept_03', { delay: 20 });
     await page.locator('.cm-tooltip-autocomplete li', { hasText: 'concept_0300' }).waitFor();
+    // a search over all concepts says where it ended
+    await page.getByRole('link', { name: 'Data', exact: true }).click();
+    await page.getByRole('searchbox').fill('7');
+    await page.keyboard.press('Enter');
+    await page.getByText(`The values of 200 of ${CONCEPTS} concepts were read`).waitFor();
   });
 
   it(`uses no more memory after ${SIZES.expansions} expansions and undos`, async () => {

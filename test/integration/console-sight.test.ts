@@ -125,6 +125,37 @@ describe('the console', () => {
       await change('DROP POLICY no_towns');
     });
 
+    it('finds dates, calculated and several values, and says what it did not read', async () => {
+      await change('CREATE ONTOLOGY clinic', '');
+      await change(
+        `CREATE PROPERTY doubled integer AS SELECT no * 2;
+         CREATE PROPERTY code string AS SELECT concat('V-', no);
+         CREATE CONCEPT visit (no integer, on_day date, at timestamp, doubled integer, code string, PRIMARY KEY (no), CONSTRAINT note MULTIVALUE string);
+         CREATE MAPPING m INTO visit AS SELECT v.no, d AS on_day, d + time '09:30' AS at FROM (VALUES (1, date '2026-02-01'), (2, date '2026-03-01')) AS v (no, d);
+         CREATE MAPPING n INTO visit MULTIVALUE note AS SELECT x.no, x.note FROM (VALUES (1, 'cough'), (1, 'fever'), (2, 'fall')) AS x (no, note)`,
+        'clinic',
+      );
+      const page = await console.admin('data');
+      await page.goto(`${console.base}/svc/console/#/clinic/data`);
+      const finds = async (text: string, found: readonly string[]): Promise<void> => {
+        await page.getByRole('searchbox').fill(text);
+        await page.getByRole('button', { name: 'Find' }).click();
+        await expect.poll(() => page.locator('.found button').allTextContents()).toEqual(found);
+      };
+      for (const concept of ['thing', 'visit']) {
+        await page.getByLabel('Concept').selectOption(concept);
+        await finds('2026-02', ['visit:1 visit, on_day']);
+        await finds('2026-03-01 09:30', ['visit:2 visit, at']);
+        await finds('v-2', ['visit:2 visit, code']);
+        await finds('FEVER', ['visit:1 visit, note']);
+      }
+      // one value that cannot be calculated does not end the search
+      await change('CREATE OR REPLACE PROPERTY doubled integer AS SELECT no / (no - 1)', 'clinic');
+      await page.getByLabel('Concept').selectOption('thing');
+      await finds('2', ['visit:2 visit, no']);
+      await page.getByText('Calculated values were not read').waitFor();
+    });
+
     it('says that what was not granted does not appear', async () => {
       const page = await console.signedIn('query');
       await run(page, 'SELECT amount FROM svc.secret_wage');

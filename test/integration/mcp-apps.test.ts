@@ -1,7 +1,7 @@
 /** MCP Apps in a real browser: a host that is not ours shows the pages of real results of the built Worker. */
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import type { Frame, Page } from 'playwright-core';
+import type { Frame, Page, Route } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Site, serve } from './support/chromium.ts';
 import { type ConsoleInBrowser, serious, startConsole } from './support/console-browser.ts';
@@ -25,7 +25,13 @@ interface Shown {
   readonly meta: unknown;
 }
 
-type Global = { show(wish: object): Promise<Shown>; dress(theme: string): void; leave(): Promise<unknown>; said: string[] };
+type Global = {
+  show(wish: object): Promise<Shown>;
+  send(args: object, result: object): Promise<void>;
+  dress(theme: string): void;
+  leave(): Promise<unknown>;
+  said: string[];
+};
 
 describe('pages of results in a host', () => {
   let console: ConsoleInBrowser;
@@ -135,6 +141,25 @@ describe('pages of results in a host', () => {
     await frame.getByRole('button', { name: 'region, concept' }).waitFor();
     expect(await frame.content()).not.toMatch(/wage/i);
     expect(complaints()).toEqual([]);
+  });
+
+  it('shows the newest description, though what it asked for about an earlier one arrives later', async () => {
+    const host = await console.open();
+    await host.goto(`http://127.0.0.1:${site.port}/`);
+    const { promise, resolve } = Promise.withResolvers<Route>();
+    await host.route('**/svc/api/mcp', (route) => {
+      const body = route.request().postData() ?? '';
+      return /tools\/call/.test(body) && /relationships/.test(body) ? resolve(route) : route.continue();
+    });
+    const { frame } = await show({ tool: 'describe_knowledge_graph', args: { include: ['model'] } }, host);
+    const late = await promise;
+    const concept = { concept: 'newer', description: 'D', inheritance: 'thing', primary_keys: '', query: '' };
+    const result = { content: [], structuredContent: { ontology: [concept], relationships: [] } };
+    await host.evaluate((answer) => (globalThis as unknown as Global).send({}, answer), result);
+    await frame.getByRole('button', { name: 'newer, concept' }).waitFor();
+    await late.continue();
+    await host.waitForTimeout(500);
+    expect(await frame.locator('.entity').evaluateAll((all) => all.map((e) => e.getAttribute('data-entity')))).toEqual(['newer']);
   });
 
   it('shows the text of the model where the host passes no calls on', async () => {

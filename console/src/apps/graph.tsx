@@ -4,10 +4,12 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { Drawing } from '../data/drawing.tsx';
 import type { DataGraph } from '../data/graph.ts';
 import { RADIUS } from '../data/style.ts';
+import { useAnswer } from '../parts/attempt.ts';
 import { texts } from '../texts.ts';
 import { listOf, membersOf, type ToolResult, text, textOf } from './answer.ts';
-import { connect, type Host } from './host.ts';
+import type { Host } from './host.ts';
 import { around, type Concept, type Concepts, conceptsOf, firstOf, linksOf, MOST } from './neighbourhood.ts';
+import { type Arguments, useShown } from './shown.ts';
 import { own } from './texts.ts';
 
 /** The sections that a drawing needs. */
@@ -15,43 +17,38 @@ const SECTIONS = ['ontology', 'relationships'];
 
 const look = (type: string) => ({ fill: () => (type === 'concept' ? 'var(--accent)' : 'var(--logic)'), radius: () => RADIUS, label: () => null });
 
-type Arguments = Readonly<Record<string, unknown>>;
-
 function Page() {
-  const [host, setHost] = useState<Host | null>(null);
-  const [args, setArgs] = useState<Arguments>({});
-  const [result, setResult] = useState<ToolResult | null>(null);
-  const [sections, setSections] = useState<Arguments | null>(null);
-  const [state, setState] = useState<'waiting' | 'cancelled' | 'refused'>('waiting');
-  useEffect(() => {
-    const listener = { onInput: setArgs, onResult: setResult, onCancelled: () => setState('cancelled') };
-    connect('graph', listener).then(setHost, () => setState('refused'));
-  }, []);
-  useEffect(() => {
-    if (result === null || host === null) return;
-    const members = membersOf(result);
-    if (SECTIONS.every((name) => Array.isArray(members[name]))) return setSections(members);
-    // the section `model` is one text: the page asks for the sections that it can draw
-    if (host.call === null || result.isError === true) return;
-    host.call('describe_knowledge_graph', { ...ontologyIn(args), include: SECTIONS }).then(
-      (more) => setSections(more.isError === true ? {} : membersOf(more)),
-      () => setSections({}),
-    );
-  }, [result, host]);
-  if (result?.isError === true) return <p class="failure">{textOf(result)}</p>;
+  const { host, shown, state } = useShown('graph');
+  if (shown?.result.isError === true) return <p class="failure">{textOf(shown.result)}</p>;
+  const said = { waiting: texts.loading, cancelled: texts.query.cancelled, refused: own.refused };
+  if (shown === null || host === null) return <Waiting text={said[state]} />;
+  return <Description key={shown.turn} result={shown.result} args={shown.args} host={host} />;
+}
+
+const Waiting = ({ text: said }: { readonly text: string }) => (
+  <p class="loading" role="status">
+    {said}
+  </p>
+);
+
+/** A description as a drawing, or as its text where the page does not get the sections that a drawing needs. */
+function Description({ result, args, host }: { readonly result: ToolResult; readonly args: Arguments; readonly host: Host }) {
+  const members = membersOf(result);
+  const isWhole = SECTIONS.every((name) => Array.isArray(members[name]));
+  // the section `model` is one text: the page asks for the sections that it can draw
+  const { answer, failure } = useAnswer(
+    async () => (isWhole || host.call === null ? null : host.call('describe_knowledge_graph', { ...ontologyIn(args), include: SECTIONS })),
+    [],
+  );
+  const isMissing = host.call === null || failure !== null || answer?.isError === true;
+  const sections = isWhole ? members : answer === null || answer.isError === true ? null : membersOf(answer);
   const concepts = sections === null ? null : conceptsOf(sections);
   if (concepts !== null && concepts.size > 0) return <Graph concepts={concepts} args={args} host={host} isCut={listOfTexts(sections?.truncated).length > 0} />;
-  if (result !== null && (host?.call === null || concepts !== null))
-    return (
-      <pre class="code" tabIndex={0}>
-        {text(listOf(membersOf(result).model)[0]?.text) || textOf(result)}
-      </pre>
-    );
-  const said = { waiting: texts.loading, cancelled: texts.query.cancelled, refused: own.refused };
+  if (concepts === null && !isMissing) return <Waiting text={texts.loading} />;
   return (
-    <p class="loading" role="status">
-      {said[state]}
-    </p>
+    <pre class="code" tabIndex={0}>
+      {text(listOf(members.model)[0]?.text) || textOf(result)}
+    </pre>
   );
 }
 
@@ -62,7 +59,7 @@ const listOfTexts = (value: unknown): readonly string[] =>
 interface Props {
   readonly concepts: Concepts;
   readonly args: Arguments;
-  readonly host: Host | null;
+  readonly host: Host;
   readonly isCut: boolean;
 }
 
@@ -115,14 +112,12 @@ interface DetailsProps extends Omit<Props, 'isCut'> {
 
 function Details({ concept, concepts, args, host, choose }: DetailsProps) {
   const parents = concept.parents.filter((name) => concepts.has(name));
-  const [columns, setColumns] = useState<readonly Arguments[]>([]);
-  useEffect(() => {
+  const { answer } = useAnswer(async () => {
     const query = `DESC svc."${concept.name.replaceAll('"', '""')}"`;
-    host?.call?.('execute_sql', { ...ontologyIn(args), query }).then(
-      (result) => setColumns(result.isError === true ? [] : listOf(membersOf(result).rows).filter((c) => !/^entity_(id|type|label)$/.test(text(c.col_name)))),
-      () => undefined,
-    );
-  }, []);
+    return host.call === null ? null : host.call('execute_sql', { ...ontologyIn(args), query });
+  }, [concept.name]);
+  const found = answer === null || answer.isError === true ? [] : listOf(membersOf(answer).rows);
+  const columns = found.filter((c) => !/^entity_(id|type|label)$/.test(text(c.col_name)));
   return (
     <section class="panel" aria-label={concept.name}>
       <h2>{concept.name}</h2>

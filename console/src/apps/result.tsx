@@ -1,12 +1,14 @@
 /** The page for a result of execute_sql, query_data or ask_question: its rows as a table and as a chart. */
 import { render } from 'preact';
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
+import { useAttempt } from '../parts/attempt.ts';
 import { Grid } from '../query/grid.tsx';
 import { shapeOf } from '../query/shape.ts';
 import { texts } from '../texts.ts';
 import { listOf, membersOf, rowsOf, type ToolResult, text, textOf } from './answer.ts';
 import { Chart } from './chart.tsx';
-import { connect, type Host } from './host.ts';
+import type { Host } from './host.ts';
+import { type Arguments, useShown } from './shown.ts';
 import { own } from './texts.ts';
 
 const LINE = 28;
@@ -14,15 +16,11 @@ const LINE = 28;
 const SHOWN = 12;
 
 function Page() {
-  const [host, setHost] = useState<Host | null>(null);
-  const [args, setArgs] = useState<Readonly<Record<string, unknown>>>({});
-  const [result, setResult] = useState<ToolResult | null>(null);
-  const [state, setState] = useState<'waiting' | 'cancelled' | 'refused'>('waiting');
-  useEffect(() => {
-    const listener = { onInput: setArgs, onResult: setResult, onCancelled: () => setState('cancelled') };
-    connect('result', listener).then(setHost, () => setState('refused'));
-  }, []);
-  if (result !== null) return result.isError === true ? <p class="failure">{textOf(result)}</p> : <Result result={result} args={args} host={host} />;
+  const { host, shown, state } = useShown('result');
+  if (shown !== null) {
+    const { turn, result, args } = shown;
+    return result.isError === true ? <p class="failure">{textOf(result)}</p> : <Result key={turn} result={result} args={args} host={host} />;
+  }
   const said = { waiting: texts.query.running(0), cancelled: texts.query.cancelled, refused: own.refused };
   return (
     <p class="loading" role="status">
@@ -33,7 +31,7 @@ function Page() {
 
 interface Props {
   readonly result: ToolResult;
-  readonly args: Readonly<Record<string, unknown>>;
+  readonly args: Arguments;
   readonly host: Host | null;
 }
 
@@ -42,23 +40,24 @@ function Result({ result, args, host }: Props) {
   const [fetched, setFetched] = useState<ToolResult | null>(null);
   const shownRows = fetched === null ? members : membersOf(fetched);
   const rows = useMemo(() => rowsOf(shownRows.rows), [shownRows.rows]);
+  const { failure, attempt } = useAttempt();
   const [isChart, setChart] = useState(false);
   const sql = text(members.sql) || text(args.query);
   const plan = text(members.plan);
   const readings = listOf(members.readings);
   const count = rows.length;
   const hasChart = useMemo(() => count > 1 && shapeOf(rows, count).numbers.length > 0, [rows, count]);
-  const ask = (name: string, more: Readonly<Record<string, unknown>>): void => {
+  const ask = (name: string, more: Arguments): void => {
     const { ontology } = members.ontology === undefined ? args : members;
-    void host
-      ?.call?.(name, { ...more, ...(typeof ontology === 'string' ? { ontology } : {}) })
-      .then(setFetched, (error: Error) => setFetched({ isError: true, content: [{ type: 'text', text: error.message }] }));
+    const call = host?.call;
+    if (call) void attempt(() => call(name, { ...more, ...(typeof ontology === 'string' ? { ontology } : {}) }), setFetched);
   };
   return (
     <main class="result">
       {text(members.answer) !== '' && <p class="answer">{text(members.answer)}</p>}
       {readings.length > 0 && <Readings readings={readings.map((r) => text(r.reading))} say={host?.say ?? null} />}
       {fetched?.isError === true && <p class="failure">{textOf(fetched)}</p>}
+      {failure !== null && <p class="failure">{failure.message}</p>}
       {shownRows.rows !== undefined && readings.length === 0 && plan === '' && (
         <>
           <div class="bar">

@@ -2,7 +2,8 @@
 import { identifier, literal, product, query } from '../api/http.ts';
 import type { Row } from '../api/rows.ts';
 import type { Model } from '../model/model.ts';
-import type { Property, Relationship } from '../model/types.ts';
+import type { Relationship } from '../model/types.ts';
+import { pattern } from './conditions.ts';
 import type { Found, Link } from './graph.ts';
 
 /** How many links one step adds. */
@@ -10,71 +11,8 @@ export const PAGE = 25;
 /** How far a shortest path may lead. */
 export const FARTHEST = 10;
 
-const asFound = (row: Row): Found => ({ id: String(row.id), type: String(row.type ?? ''), label: row.label == null ? null : String(row.label) });
-/** A text inside a LIKE pattern. */
-const pattern = (text: string): string => literal(`%${text.replace(/[\\%_]/g, '\\$&')}%`);
-
-/** How many properties of a concept a search reads. */
-const MOST_SEARCHED = 20;
-/** The concepts of one request of a search over all concepts, the requests, and the entities that each concept adds. */
-const [AT_ONCE, MOST_REQUESTS, OF_EACH] = [20, 10, 5];
-
-/** An entity that a search found. */
-export interface Hit extends Found {
-  /** The property whose value contains the text; null for the label. */
-  readonly property: string | null;
-}
-
-/** The properties of a concept whose values a search reads, each with its condition: texts that contain the text, and numbers that are it. */
-function conditionsOf(model: Model, concept: string, wanted: string, isOwn: boolean): readonly (readonly [name: string, condition: string])[] {
-  const { properties = [], label_keys: labels = [] } = model.concepts.get(concept) ?? {};
-  const isSearched = (p: Property): boolean =>
-    !isOwn || (p.inherited_from === null && !labels.includes(p.name) && model.detail.properties[p.name]?.expression == null);
-  return properties
-    .filter((p) => !p.is_measure && !p.is_multi && isSearched(p))
-    .flatMap((p): (readonly [string, string])[] => {
-      if (/^(string|text|(var)?char)/i.test(p.type)) return [[p.name, `${identifier(p.name)} ILIKE ${pattern(wanted)}`]];
-      const isNumber = /^(small|big)?int|^(integer|decimal|numeric|real|float|double)/i.test(p.type) && /^-?\d{1,18}(\.\d+)?$/.test(wanted);
-      return isNumber ? [[p.name, `${identifier(p.name)} = ${wanted}`]] : [];
-    })
-    .slice(0, MOST_SEARCHED);
-}
-
-/** Entities of a concept whose label or values contain a text, best matches first: one request. */
-export async function search(model: Model, concept: string, text: string): Promise<readonly Hit[]> {
-  const wanted = text.trim();
-  const all = wanted === '' ? [] : conditionsOf(model, concept, wanted, false);
-  const inLabel = `entity_label ILIKE ${pattern(wanted)}`;
-  const where = wanted === '' ? '' : ` WHERE ${[inLabel, ...all.map(([, condition]) => condition)].join(' OR ')}`;
-  const place = `CASE WHEN ${inLabel} THEN -1 ${all.map(([, condition], i) => `WHEN ${condition} THEN ${i}`).join(' ')} END`;
-  const order = wanted === '' ? 'entity_label' : `lower(entity_label) = lower(${literal(wanted)}) DESC, place, length(entity_label), entity_label`;
-  const sql = `SELECT ${FOUND}${wanted === '' ? '' : `, ${place} AS place`} FROM ${product}.${identifier(concept)}${where} ORDER BY ${order} LIMIT ${PAGE}`;
-  const rows = await query<Row>(model.name, sql);
-  return rows.filter((row) => row.id != null).map((row) => ({ ...asFound(row), property: all[Number(row.place ?? -1)]?.[0] ?? null }));
-}
-
-const FOUND = 'entity_id AS id, entity_type AS type, entity_label AS label';
-
-/**
- * Entities of all concepts: first those whose label contains a text, then those with a value that does. Each concept searches its own properties, which its
- * children inherit. @param report called with what has been found so far
- */
-export async function searchAll(model: Model, text: string, signal: AbortSignal, report: (hits: readonly Hit[]) => void): Promise<readonly Hit[]> {
-  const wanted = text.trim();
-  const hits = new Map((await search(model, 'thing', wanted)).map((hit) => [hit.id, hit]));
-  const parts = [...model.concepts.keys()].flatMap((concept) => {
-    const all = concept === 'thing' || wanted === '' ? [] : conditionsOf(model, concept, wanted, true);
-    const found = all.map(([name, condition]) => `WHEN ${condition} THEN ${literal(name)}`).join(' ');
-    const where = all.map(([, condition]) => condition).join(' OR ');
-    return all.length === 0 ? [] : [`(SELECT ${FOUND}, CASE ${found} END AS property FROM ${product}.${identifier(concept)} WHERE ${where} LIMIT ${OF_EACH})`];
-  });
-  for (let from = 0; from < Math.min(parts.length, AT_ONCE * MOST_REQUESTS) && hits.size < 2 * PAGE; from += AT_ONCE) {
-    if (!signal.aborted) report([...hits.values()]);
-    const rows = await query<Row>(model.name, parts.slice(from, from + AT_ONCE).join(' UNION ALL '), { signal });
-    for (const row of rows) if (row.id != null && !hits.has(String(row.id))) hits.set(String(row.id), { ...asFound(row), property: String(row.property) });
-  }
-  return [...hits.values()];
-}
+export const asFound = (row: Row): Found => ({ id: String(row.id), type: String(row.type ?? ''), label: row.label == null ? null : String(row.label) });
+export const FOUND = 'entity_id AS id, entity_type AS type, entity_label AS label';
 
 /** Entities by their ids, such as `country:PRT`: the text before the colon is the concept whose key it is. */
 export async function byIds(model: Model, ids: readonly string[]): Promise<readonly Found[]> {

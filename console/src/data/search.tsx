@@ -5,19 +5,26 @@ import { useAttempt } from '../parts/attempt.ts';
 import { FailureBox, Loading } from '../parts/basics.tsx';
 import { Hidden } from '../parts/restrictions.tsx';
 import { texts } from '../texts.ts';
+import { type Findings, search, searchAll } from './find.ts';
 import type { Found } from './graph.ts';
-import { type Hit, search, searchAll } from './requests.ts';
 
 export function Search({ model: m, first, open }: { readonly model: Model; readonly first: string | null; open(found: Found): void }) {
   const concepts = useMemo(() => [...m.concepts.keys()].filter((c) => c !== 'thing').sort(), [m]);
   const [concept, setConcept] = useState(first ?? 'thing');
   const [text, setText] = useState('');
-  const [found, setFound] = useState<readonly Hit[] | null>(null);
+  const [found, setFound] = useState<Findings | null>(null);
   const { busy, failure, attempt, forget } = useAttempt();
-  const find = (): void => void attempt((signal) => (concept === 'thing' ? searchAll(m, text, signal, setFound) : search(m, concept, text)), setFound);
+  const find = (): void => void attempt((signal) => (concept === 'thing' ? searchAll(m, text, signal, setFound) : search(m, concept, text, signal)), setFound);
   useEffect(() => {
     if (first !== null) find();
   }, [first]);
+  const notes = [
+    found?.isCut && texts.data.mayBeMore,
+    found !== null && found.read < found.all && texts.data.partlyRead(found.read, found.all),
+    found?.isUncalculated && texts.data.uncalculated,
+  ]
+    .filter(Boolean)
+    .join(' ');
   return (
     <form
       onSubmit={(e) => {
@@ -47,15 +54,15 @@ export function Search({ model: m, first, open }: { readonly model: Model; reado
       </p>
       {failure !== null && <FailureBox failure={failure} />}
       {busy && <Loading text={texts.data.searching} />}
-      {!busy && found !== null && found.length === 0 && (
+      {!busy && found?.hits.length === 0 && (
         <>
           <p class="muted">{texts.data.none}</p>
           <Hidden model={m} concepts={concept === 'thing' ? concepts : [concept]} />
         </>
       )}
-      {found !== null && found.length > 0 && (
+      {found !== null && found.hits.length > 0 && (
         <ul class="found">
-          {found.map((f) => (
+          {found.hits.map((f) => (
             <li key={f.id}>
               <button
                 type="button"
@@ -71,6 +78,7 @@ export function Search({ model: m, first, open }: { readonly model: Model; reado
           ))}
         </ul>
       )}
+      {!busy && notes !== '' && <p class="muted">{notes}</p>}
     </form>
   );
 }

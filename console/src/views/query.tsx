@@ -1,7 +1,6 @@
 /** The query view: an editor with several sheets, and the result as table, JSON or chart. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Failure, failureOf, product, query } from '../api/http.ts';
-import { Latest } from '../api/latest.ts';
 import { Rows, readRows } from '../api/rows.ts';
 import { changed, model } from '../model/current.ts';
 import type { Model } from '../model/model.ts';
@@ -10,6 +9,7 @@ import { createEditor, type Editor, offsetOf } from '../query/editor.ts';
 import { History } from '../query/history.tsx';
 import { type Bound, bind, parameterNames } from '../query/parameters.ts';
 import { type Outcome, Result } from '../query/result.tsx';
+import { useRuns } from '../query/runs.ts';
 import { Saved } from '../query/saved.tsx';
 import { chooseSheet, closeSheet, openSheet, parameterValues, remember, setParameter, sheetsChanged, sheetsOf, storeText } from '../query/sheets.ts';
 import { go, hashOf, place } from '../router.ts';
@@ -24,14 +24,13 @@ export default function QueryPage() {
 function Page({ model: m }: { readonly model: Model }) {
   const host = useRef<HTMLDivElement>(null);
   const editor = useRef<Editor | null>(null);
-  const [latest] = useState(() => new Latest());
   const [limit, setLimit] = useState<number>(1000);
   const [nested, setNested] = useState(false);
   const [panel, setPanel] = useState<'history' | 'saved' | null>(null);
   const [names, setNames] = useState<readonly string[]>([]);
-  const [outcome, setOutcome] = useState<Outcome | null>(null);
   void sheetsChanged.value;
   const { all, current } = sheetsOf(m.name);
+  const runs = useRuns(all);
   const values = parameterValues.value[m.name] ?? {};
   const noteParameters = (text: string): void => setNames((before) => sameNames(before, parameterNames(text)));
 
@@ -49,6 +48,9 @@ function Page({ model: m }: { readonly model: Model }) {
     if (ed === null) return;
     const { text, from } = confirmed ?? ed.selected();
     if (text.trim() === '') return;
+    const { id } = current;
+    const latest = runs.of(id);
+    const setOutcome = (outcome: Outcome): void => runs.show(id, outcome);
     const begun = performance.now();
     // a confirmed text runs as it was shown
     const bound = bind(text, confirmed === undefined ? values : {});
@@ -94,7 +96,6 @@ function Page({ model: m }: { readonly model: Model }) {
       fail,
     );
   };
-  useEffect(() => () => latest.forget(), []);
   const run = useRef(start);
   run.current = start;
 
@@ -122,7 +123,6 @@ function Page({ model: m }: { readonly model: Model }) {
     };
   }, [m.name, current.id]);
 
-  const isRunning = outcome?.kind === 'running';
   const open = (sql: string): void => {
     setPanel(null);
     openSheet(m.name, sql);
@@ -133,7 +133,8 @@ function Page({ model: m }: { readonly model: Model }) {
         {all.map((s, i) => (
           <span key={s.id} class={s.id === current.id ? 'current' : ''}>
             <button type="button" aria-pressed={s.id === current.id} onClick={() => chooseSheet(m.name, s.id)}>
-              {titleOf(s.id === current.id ? (editor.current?.text() ?? s.text) : s.text) ?? texts.query.tab(i + 1)}
+              {titleOf(s.text) ?? texts.query.tab(i + 1)}
+              {runs.isRunning(s.id) && ' \u2026'}
             </button>
             {all.length > 1 && (
               <button type="button" class="close" aria-label={texts.query.closeTab(texts.query.tab(i + 1))} onClick={() => closeSheet(m.name, s.id)}>
@@ -150,8 +151,8 @@ function Page({ model: m }: { readonly model: Model }) {
         <div ref={host} />
       </div>
       <div class="bar">
-        {isRunning ? (
-          <button type="button" class="primary" onClick={() => latest.cancel()}>
+        {runs.isRunning(current.id) ? (
+          <button type="button" class="primary" onClick={() => runs.of(current.id).cancel()}>
             {texts.query.cancel}
           </button>
         ) : (
@@ -195,16 +196,20 @@ function Page({ model: m }: { readonly model: Model }) {
       {panel === 'history' ? (
         <History ontology={m.name} choose={open} />
       ) : panel === 'saved' ? (
-        <Saved ontology={m.name} current={bind(editor.current?.text() ?? current.text, values).sql} choose={open} />
-      ) : (
-        <Result
-          ontology={m.name}
-          outcome={outcome}
-          reveal={(offset) => editor.current?.reveal(offset)}
-          confirm={(text) => start(false, { text, from: 0 })}
-          openEntity={(id) => go({ ontology: m.name, view: 'data', parameters: { entity: id } })}
-        />
-      )}
+        <Saved ontology={m.name} current={bind(current.text, values).sql} choose={open} />
+      ) : null}
+      {/* the results of the other sheets stay in the page, as the user left them */}
+      {all.map(({ id }) => (
+        <div key={id} class="own-result" hidden={id !== current.id || panel !== null}>
+          <Result
+            ontology={m.name}
+            outcome={runs.outcomeOf(id)}
+            reveal={(offset) => editor.current?.reveal(offset)}
+            confirm={(text) => start(false, { text, from: 0 })}
+            openEntity={(entity) => go({ ontology: m.name, view: 'data', parameters: { entity } })}
+          />
+        </div>
+      ))}
     </div>
   );
 }

@@ -49,5 +49,10 @@ globalThis.show = async ({ address, headers, pin, tool, args, theme, passes = tr
   return { uri, mimeType: page.mimeType, meta: page._meta };
 };
 
+/** Sends a later result to the same page. */
+globalThis.send = async (args, result) => {
+  await bridge.sendToolInput({ arguments: args });
+  await bridge.sendToolResult(result);
+};
 globalThis.dress = (theme) => bridge.setHostContext({ theme });
 globalThis.leave = () => bridge.teardownResource({});
