@@ -55,7 +55,7 @@ export function linksOf(concepts: Concepts): readonly Link[] {
     for (const r of relationships) {
       const isInherited = parents.some((parent) => concepts.get(parent)?.relationships.some((p) => p.name === r.name && p.target === r.target));
       if (!r.isInverse && !isInherited && concepts.has(r.target))
-        links.push({ from: name, to: r.target, relationship: r.isTransitive ? `${r.name} \u21bb` : r.name });
+        links.push({ from: name, to: r.target, relationship: r.isTransitive ? `${r.name}*` : r.name });
     }
   }
   return links;

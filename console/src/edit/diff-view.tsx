@@ -11,7 +11,7 @@ export function DiffView({ before, after }: { readonly before: string | null; re
       {lines.map((line, i) =>
         line === null ? (
           <span key={i} class="skipped">
-            {'\u22ee\n'}
+            {'\u2026\n'}
           </span>
         ) : (
           <span key={i} class={line.kind}>

@@ -38,7 +38,7 @@ export function edgesOf(model: Model, { inheritance, relationships }: Pick<Wish,
       if (r.is_inverse || r.inherited_from !== null || !model.concepts.has(r.target)) continue;
       const key = JSON.stringify([concept.concept, r.target]);
       const pair = pairs.get(key) ?? { from: concept.concept, to: r.target, labels: [] };
-      pair.labels.push(`${r.name} ${r.is_mtm ? 'n:m' : 'n:1'}${r.transitivity === null ? '' : ' \u21bb'}`);
+      pair.labels.push(`${r.name}${r.transitivity === null ? '' : '*'} ${r.is_mtm ? 'n:m' : 'n:1'}`);
       pairs.set(key, pair);
     }
   }

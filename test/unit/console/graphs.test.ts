@@ -51,7 +51,7 @@ describe('the drawing of a model', () => {
     const { edges } = shown(model, all);
     expect(edges.filter((e) => e.kind === 'relates')).toEqual([
       { from: 'a', to: 'b', kind: 'relates', labels: ['r n:1', 's n:m'] },
-      { from: 'a', to: 'a', kind: 'relates', labels: ['self n:1 \u21bb'] },
+      { from: 'a', to: 'a', kind: 'relates', labels: ['self* n:1'] },
       { from: 'b', to: 'c', kind: 'relates', labels: ['t n:1'] },
     ]);
     expect(edges.filter((e) => e.kind === 'inherits').map((e) => `${e.from}>${e.to}`)).toEqual(['c>b', 'd>c']);
