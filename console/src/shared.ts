@@ -1,5 +1,5 @@
 /**
- * What several views need, beside what the frame needs. The build lets every script of the console contain it, so that it becomes one file with the first view:
+ * What several views need, and the frame of the console does not. The build lets every script of the console contain it, so that it becomes one file with the first view:
  * without this, each combination of views has a file of its own, which is one more request when a view opens, and compresses worse.
  */
 import './access/statement-form.tsx';
