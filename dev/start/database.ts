@@ -117,7 +117,8 @@ async function openServer(databaseUrl: string, restrictFunctions: boolean, secre
     };
     const backend = new PgBackend(connect);
     const setUp = async (statementTimeoutMs: number | undefined) => {
-      const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 10_000 });
+      // the database has answered before; on a busy machine, starting the Worker may keep this process from reading its answer for many seconds
+      const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 60_000 });
       client.on('error', () => undefined);
       try {
         await client.connect();
