@@ -9,6 +9,7 @@ import { MEASURE } from './path-columns.ts';
 import { FixedRelation, type Found, isConcept, type Relation } from './relations.ts';
 import type { Resolver } from './resolve.ts';
 import type { Scope } from './scope.ts';
+import { textHint } from './suggest.ts';
 
 /**
  * The column that a reference means; undefined if it means something else. The new reference gets the location of the name, for errors of later stages.
@@ -71,15 +72,19 @@ function qualified(resolver: Resolver, fields: readonly string[], scope: Scope):
   throw unknown(name, relation, relation.names(), relation.explain?.(name));
 }
 
-/** @param relation the relation that was meant; undefined: one of several */
-function unknown(name: string, relation: Relation | undefined, known: Iterable<string>, explained?: SvcError): SvcError {
+/**
+ * @param relation the relation that was meant; undefined: one of several
+ * @param mayBeText true if the name may be a text that the caller put in double quotes
+ */
+function unknown(name: string, relation: Relation | undefined, known: Iterable<string>, explained?: SvcError, mayBeText = false): SvcError {
   if (explained) return explained;
   const concept = relation && isConcept(relation) ? relation.concept.name : undefined;
   const alias = relation?.alias;
   const near = nearest(name, known);
   const hint =
     relation?.hint?.(name, near !== undefined) ??
-    (relation && !concept ? (measureHint(relation, name) ?? (near === undefined ? columnsHint(relation) : undefined)) : undefined);
+    (relation && !concept ? (measureHint(relation, name) ?? (near === undefined ? columnsHint(relation) : undefined)) : undefined) ??
+    (mayBeText && near === undefined ? textHint(name) : undefined);
   const where = concept ? ` of concept \`${concept}\`` : alias ? ` of \`${alias}\`` : '';
   return badRequest(
     concept ? 'unknown_property' : 'unknown_column',
@@ -137,7 +142,7 @@ export function named(resolver: Resolver, ref: ColumnRef, scope: Scope): Node {
   const relations = scopeRelations(scope);
   const related = concepts.find((c) => c.concept.relationship(name).length > 0);
   const meant = related ?? (concepts.length === 1 ? concepts[0] : relations.length === 1 ? relations[0] : undefined);
-  throw unknown(name, meant, scope.names(), explained);
+  throw unknown(name, meant, scope.names(), explained, resolver.parsed.isQuoted(ref.location));
 }
 
 /** A relation as a value: a row with the columns of `*`. */

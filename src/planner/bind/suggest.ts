@@ -17,7 +17,8 @@ const MAX_CONCEPTS = 300;
  * @param where where paths and measures can be read, if not here, such as `from dsvc.order`; empty: here
  */
 export function hintFor(concept: Concept, name: string, where: string, isMisspelt = false): string | undefined {
-  const measure = concept.measures.find((m) => sameName(m.def.name, name));
+  const bare = name.replace(/^measure\./i, '');
+  const measure = concept.measures.find((m) => sameName(m.def.name, bare));
   if (measure) return `It is a measure. Write SUM("measure.${measure.def.name}")${where}. The aggregate only marks the measure.`;
   const path = pathMeant(concept, name) ?? pathMeant(concept, `~${name}`);
   if (path !== undefined) return pathHint(path, where);
@@ -25,11 +26,12 @@ export function hintFor(concept: Concept, name: string, where: string, isMisspel
   if (bracketed) return pathHint(name.replace(/\(([^()]*)\)/g, '[$1]'), where);
   const far = isMisspelt ? undefined : wayTo(concept, (target) => propertyOf(target, name.toLowerCase(), false));
   if (far) return `It is a property of \`${far.target.name}\`. ${pathHint(`${far.path}${far.found.name}`, where)}`;
-  return isText(name) ? `Double quotes are for names. Write a text in single quotes: '${name}'.` : undefined;
+  return /[\s\p{Lu}]/u.test(name) ? textHint(name) : undefined;
 }
 
-/** True if a name can only be a text that the caller put in double quotes. */
-const isText = (name: string): boolean => /[\s\p{Lu}]/u.test(name) && !/[[\].'"]/.test(name) && name.length <= 60;
+/** A hint for a name that may be a text in double quotes; undefined if it looks like a path. */
+export const textHint = (name: string): string | undefined =>
+  /[[\].'"]/.test(name) || name.length > 60 ? undefined : `Double quotes are for names. Write a text in single quotes: '${name}'.`;
 
 /** The path that relationships without brackets mean: `owns`, `owns.plate`, `owns.has_job.hours`. */
 function pathMeant(concept: Concept, name: string): string | undefined {

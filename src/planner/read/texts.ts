@@ -27,6 +27,8 @@ export interface Parsed {
   readonly stmt: SelectStmt;
   /** Maps a location in the tree (a UTF-8 byte offset) to an offset in the request; undefined: the text is not in the request. */
   readonly offsetOf: (location: number | undefined) => number | undefined;
+  /** True if the name at a location is in quotes in the request. */
+  readonly isQuoted: (location: number | undefined) => boolean;
   /** Stand-ins for identifiers that PostgreSQL would truncate at 63 bytes: the name in the tree -> the name in the text. */
   readonly standIns: ReadonlyMap<string, string>;
   /** Facts for caches. Each plan that reads the text notes them (`use`). */
@@ -84,6 +86,8 @@ export class Texts {
     visited(stepsOfPiece(sql.length));
     const prepared = prepareSelect({ text: sql, offset: offset ?? 0 });
     const offsetOf = (location: number | undefined): number | undefined => (offset === undefined ? undefined : prepared.toSource(location ?? 0));
+    const isQuoted = (location: number | undefined): boolean =>
+      offset !== undefined && location !== undefined && '"`'.includes(sql.charAt(prepared.toSource(location) - offset) || ' ');
     let stmts: ReturnType<SqlParser['parse']>['stmts'];
     try {
       stmts = parsePrepared(this.#context.parser, prepared).stmts;
@@ -109,7 +113,8 @@ export class Texts {
     if (!stmt || !('SelectStmt' in stmt)) throw badRequest('forbidden_statement', 'expected a SELECT', { offset });
     if (facts.usesTypeof) typesAsText(stmt);
     this.#facts.noteExpression(stmt, undefined, offset === undefined || undefined);
-    return { stmt: stmt.SelectStmt, offsetOf, standIns: prepared.standIns, facts, locations: offset === undefined ? [] : locationsOf(stmt.SelectStmt) };
+    const locations = offset === undefined ? [] : locationsOf(stmt.SelectStmt);
+    return { stmt: stmt.SelectStmt, offsetOf, isQuoted, standIns: prepared.standIns, facts, locations };
   }
 
   /** The rows of a mapping as a FROM clause, in which each table has its schema, and the expression of each column. */
