@@ -146,7 +146,7 @@ const outputOf = ({ limit, offset, nested }: Script): OutputOptions => ({
 /** What a SELECT is planned with, and the system tables that it has read so far. */
 interface Planning {
   readonly context: PlanContext;
-  readonly system: SystemContext;
+  readonly system: () => SystemContext;
   readonly read: ReadonlySet<string>;
 }
 
@@ -164,8 +164,10 @@ function planningOf(session: Session, graph: Graph, { definers, counts, referenc
   const { runtime } = session.request;
   const { principal } = session.caller;
   const row = session.draft?.row;
-  const system = systemContext(session, graph);
-  const tables = systemTables(system);
+  // most statements read no system table
+  let system: SystemContext | undefined;
+  let tables: ReturnType<typeof systemTables> | undefined;
+  const systemOf = (): SystemContext => (system ??= systemContext(session, graph));
   const read = new Set<string>();
   const context: PlanContext = {
     graph,
@@ -174,6 +176,7 @@ function planningOf(session: Session, graph: Graph, { definers, counts, referenc
     activeDatasource: chosenDatasource(session) ?? row?.active ?? 'main',
     systemTables: SYSTEM_TABLES,
     systemTable: (name) => {
+      tables ??= systemTables(systemOf());
       const table = tables(name);
       if (table !== undefined) read.add(name);
       return table;
@@ -192,7 +195,7 @@ function planningOf(session: Session, graph: Graph, { definers, counts, referenc
       return datasource !== undefined && keepsNames(datasource);
     },
   };
-  return { context, system, read };
+  return { context, system: systemOf, read };
 }
 
 /** Plans a SELECT. @throws as `prepareRead` */
@@ -231,7 +234,7 @@ function plan(session: Session, source: Source, known: Graph | undefined, output
   if (![...read].some(isLate)) return admitted(whole);
   const late = async (): Promise<VerifiedPlan> => {
     const { withLate } = await import('../tell/show.ts');
-    const systemTable = systemTables(await withLate(session, system, read));
+    const systemTable = systemTables(await withLate(session, system(), read));
     return verify(within(() => planSelect({ ...context, systemTable }, source)));
   };
   return { ...admitted(whole), late };
@@ -247,8 +250,8 @@ const outsideScope = ({ kind, name }: NamedRelation): SvcError =>
 
 const plans = cacheOf<VerifiedPlan>('plan');
 
-function findPlan(places: readonly string[]): VerifiedPlan | undefined {
-  for (const place of new Set(places)) {
+function findPlan(places: Iterable<string>): VerifiedPlan | undefined {
+  for (const place of places) {
     const found = plans.get(place);
     if (found !== undefined) return found;
   }
@@ -266,8 +269,8 @@ const MAX_CACHED_CHARACTERS = 8 * 1024;
 
 /** The cache keys of the plans of a statement, which depend on more or on less. */
 interface PlanKeys {
-  /** All keys under which a plan for this request may be kept. */
-  all(): readonly string[];
+  /** All keys under which a plan for this request may be kept. Most plans have the first one, so the others are made on demand. */
+  all(): Iterable<string>;
   /** The key of a plan that was made. */
   of(made: Plan, definers: Definers): string;
 }
@@ -284,7 +287,14 @@ function planKeys(session: Session, text: string, context: PlanContext, output: 
   // a plan that depends on the rights of a definer is valid until rights change
   const perRights = (place: string): string => `${place}\u0000${session.caller.snapshot.permissions}`;
   return {
-    all: () => [key, boundKey].flatMap((k) => [k, perCaller(k), perRights(k), perRights(perCaller(k))]),
+    *all() {
+      for (const place of bound === undefined ? [key] : [key, boundKey]) {
+        yield place;
+        yield perCaller(place);
+        yield perRights(place);
+        yield perRights(perCaller(place));
+      }
+    },
     of: (made, definers) => {
       const place = made.readsBound ? boundKey : key;
       const callerKey = made.readsCaller ? perCaller(place) : place;
