@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { exactText, parseExact } from '../../../src/nesting/exact.ts';
+import { exactText, isExact, parseExact } from '../../../src/nesting/exact.ts';
 import { generated } from '../../support/generated.ts';
 
 describe('parseExact', () => {
@@ -56,6 +56,22 @@ describe('exactText', () => {
     expect(exactText('{"a":9007199254740993,"b":1.50}')).toBe('{"a":"9007199254740993","b":1.5}');
     expect(exactText('{"a":1e400}')).toBe('{"a":"1e400"}');
     expect(exactText('{"a":{"b": [1,\n 2]},\r"c":"x\\ny"}')).toBe('{"a":{"b":[1,2]},"c":"x\\ny"}');
+  });
+
+  it('changes only texts with long numbers, wherever they are', () => {
+    const part = fc.oneof(
+      fc.stringMatching(/^[0-9]{1,17}$/),
+      fc.stringMatching(/^[0-9.]{1,40}$/),
+      fc.stringMatching(/^[a-z :,.]{1,20}$/),
+      fc.constant('.'.repeat(20)),
+    );
+    const texts = fc.array(part, { maxLength: 12 }).map((parts) => parts.join(''));
+    fc.assert(
+      fc.property(texts, (text) => {
+        expect(isExact(text)).toBe(!/[0-9][0-9.]{15}|[eE][+-]?\d{3}/.test(text));
+      }),
+      generated(1000),
+    );
   });
 
   it('agrees for an integer beyond 2^53-1 that is written as a decimal', () => {
