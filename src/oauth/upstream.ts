@@ -167,7 +167,14 @@ async function claimsOf(
   if (server.userinfo_endpoint === undefined || claims.email !== undefined || claims.preferred_username !== undefined) return claims;
   // some providers return the user's claims only there
   const info = await oauth.processUserInfoResponse(server, client, claims.sub, await oauth.userInfoRequest(server, client, tokens.access_token, options));
-  return { ...info, ...claims };
+  return withUserinfo(claims, info);
+}
+
+/** The claims of an ID token and of the userinfo endpoint. Whether an e-mail is verified is the statement of the answer that has the e-mail. */
+function withUserinfo(claims: Claims, info: Claims): Claims {
+  const { email_verified: ofToken, ...rest } = claims;
+  const verified = info.email === undefined ? ofToken : info.email_verified;
+  return { ...info, ...rest, ...(verified === undefined ? {} : { email_verified: verified }) };
 }
 
 /** Finds the user of the claims. @throws SvcError 401 `token_validation_failed`, `user_not_found`; 503 */

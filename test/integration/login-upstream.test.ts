@@ -23,6 +23,7 @@ beforeAll(async () => {
       stranger: { email: 'stranger@corp.example' },
       idle: { email: 'idle@corp.example' },
       admin: { email: 'admin' },
+      split: { email_verified: true },
     },
     [CALLBACK],
   );
@@ -109,6 +110,26 @@ describe('the login page', () => {
     const back = await logIn(browser, account);
     expect([back.status, back.text]).toEqual([status, expect.stringContaining(message)]);
     expect([...browser.cookies.keys()]).toEqual([]);
+  });
+
+  it.each([
+    [false, 401],
+    [true, 303],
+  ])('uses email_verified of the answer that has the e-mail: %s at the userinfo endpoint', async (verified, status) => {
+    const browser = visitor();
+    // the ID token has no e-mail, but says that one is verified
+    const back = await atProvider((await browser.send(LOGIN)).location as string, 'split');
+    const real = globalThis.fetch;
+    let asked = 0;
+    globalThis.fetch = (async (input, init) => {
+      if (new URL(input instanceof Request ? input.url : input).pathname !== '/me') return real(input, init);
+      asked++;
+      return Response.json({ sub: 'split', email: 'ann@corp.example', email_verified: verified });
+    }) as typeof fetch;
+    const answer = await browser.send(back).finally(() => {
+      globalThis.fetch = real;
+    });
+    expect([asked, answer.status, browser.cookies.has('svc_session')]).toEqual([1, status, verified]);
   });
 
   it('does not log in by an e-mail that was changed in the meantime', async () => {
