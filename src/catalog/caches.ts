@@ -28,7 +28,9 @@ const REMOVE = sql`WITH gone AS (DELETE FROM kg_catalog.mapping_caches WHERE ont
   WHERE ontology_id = $1 AND mapping_key = $2 AND rows IS NOT NULL AND drop_after = 'infinity'`;
 const FIND = sql`SELECT schema_name, indexes, max_age_s FROM kg_catalog.mapping_caches WHERE ontology_id = $1 AND mapping_key = $2`;
 const BEGIN = sql`INSERT INTO kg_catalog.cache_tables (ontology_id, mapping_key, datasource, secret, connection, digest, schema_name, table_name, drop_after)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, now() + interval '3 hours') RETURNING id::text AS id`;
+  SELECT $1::uuid, $2, $3, $4, $5, $6, $7, $8, now() + interval '3 hours'
+  WHERE (SELECT count(*) FROM kg_catalog.cache_tables WHERE secret = $4 AND rows IS NULL AND as_of > now() - make_interval(secs => $10::int)) < $9::int
+  RETURNING id::text AS id`;
 // a refresh that began later may have ended earlier: its table stays
 const FLIP = sql`WITH made AS (
   SELECT id, ontology_id, mapping_key, as_of FROM kg_catalog.cache_tables WHERE id = $1::bigint
@@ -37,7 +39,7 @@ const FLIP = sql`WITH made AS (
   WHERE c.current IS NULL OR (SELECT t.as_of FROM kg_catalog.cache_tables t WHERE t.id = c.current) < m.as_of
   FOR UPDATE OF c
 ), flipped AS (
-  UPDATE kg_catalog.mapping_caches c SET current = $1::bigint, error = NULL, failed = NULL FROM old
+  UPDATE kg_catalog.mapping_caches c SET current = $1::bigint, error = NULL, failed = NULL, schema_name = $4, indexes = $5, max_age_s = $6 FROM old
   WHERE c.ontology_id = old.ontology_id AND c.mapping_key = old.mapping_key RETURNING c.current
 ), retired AS (
   UPDATE kg_catalog.cache_tables SET drop_after = now() + make_interval(secs => $3::int) WHERE id IN (SELECT current FROM old)
@@ -73,23 +75,28 @@ export async function findCache(db: CatalogDb, ontologyId: string, mappingKey: s
   return row === undefined ? undefined : { schema: String(row.schema_name), indexes: row.indexes === true, maxAge: Number(row.max_age_s) };
 }
 
-/** Notes a table that is about to be made. The moment is that of its rows. @returns its id @throws SvcError 503 */
-export async function beginTable(db: CatalogDb, t: NewTable): Promise<string> {
-  const [row] = await db.query(BEGIN, [t.ontologyId, t.mappingKey, t.datasource, t.secret, t.connection, t.digest, t.schema, t.table]);
-  return String(row?.id);
+/**
+ * Notes a table that is about to be made. The moment is that of its rows.
+ * @param limit how many tables of the datasource may be made at once, and how long it takes at most
+ * @returns its id; undefined if there are so many @throws SvcError 503
+ */
+export async function beginTable(db: CatalogDb, t: NewTable, limit: { readonly most: number; readonly seconds: number }): Promise<string | undefined> {
+  const values = [t.ontologyId, t.mappingKey, t.datasource, t.secret, t.connection, t.digest, t.schema, t.table];
+  const [row] = await db.query(BEGIN, [...values, limit.most, limit.seconds]);
+  return row === undefined ? undefined : String(row.id);
 }
 
 /**
- * Makes a finished table the current one of its cache. The previous one is dropped after `graceSeconds`.
+ * Makes a finished table, with the options that it was made with, the current one of its cache. The previous one is dropped after `graceSeconds`.
  * @returns the moment of its rows, and false if the cache was removed or has a newer table @throws SvcError 503
  */
 export async function flipTable(
   db: CatalogDb,
   id: string,
   rows: string,
-  graceSeconds: number,
+  { options, graceSeconds }: { readonly options: CacheOptions; readonly graceSeconds: number },
 ): Promise<{ readonly asOf: number; readonly isCurrent: boolean }> {
-  const [row] = await db.query(FLIP, [id, rows, graceSeconds]);
+  const [row] = await db.query(FLIP, [id, rows, graceSeconds, options.schema, options.indexes, options.maxAge]);
   return { asOf: Number(row?.as_of), isCurrent: row?.is_current === true };
 }
 

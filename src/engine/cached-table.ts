@@ -1,9 +1,10 @@
 /** Tables with the rows of cached mappings. The role of the datasource's writer makes and drops them; the role that runs queries may only read them. */
-import { badRequest } from '../errors.ts';
+import { badRequest, SvcError } from '../errors.ts';
 import { requireSameRows } from './cached-sources.ts';
 import { send } from './client.ts';
 import type { Datasource } from './datasource.ts';
 import { httpEngine, type Result, readResults } from './engine.ts';
+import { DatasourceFault } from './errors.ts';
 import { DEFAULT_SETTINGS, missingSettings, type Settings } from './settings.ts';
 import { fixed, type OwnText, type SqlText, withoutRows, written } from './statement.ts';
 
@@ -19,8 +20,14 @@ export interface CachedRows extends TableName {
   readonly rows: SqlText;
   /** The tables and views that the SELECT reads. */
   readonly sources: readonly TableName[];
-  /** The columns of each index. */
-  readonly indexes: readonly (readonly string[])[];
+  readonly indexes: readonly CachedIndex[];
+}
+
+/** An index of a cached table. */
+export interface CachedIndex {
+  readonly columns: readonly string[];
+  /** False: a value may be too long for an index. */
+  readonly isShort: boolean;
 }
 
 /** No row of a role's own: a statement that row security would restrict is an error. */
@@ -40,17 +47,27 @@ export async function makeCachedTable(reader: Datasource, writer: Datasource, ta
   const [, user] = await httpEngine.batch(reader, checks, { settings: ALL_ROWS, timeoutMs, ownText: true });
   const role = user?.rows[0]?.[0] ?? '';
   await requireSameRows(writer, role, sources, timeoutMs);
-  const statements = [
-    written`CREATE TABLE ${schema}.${name} AS ${rows}`,
-    written`GRANT SELECT ON ${schema}.${name} TO ${role}`,
-    ...indexes.map((columns) => written`CREATE INDEX ON ${schema}.${name} (${listed(columns)})`),
-    written`ANALYZE ${schema}.${name}`,
-    written`SELECT count(*) FROM ${schema}.${name}`,
-  ];
-  const answers = await writeBatch(writer, statements, ALL_ROWS, timeoutMs);
+  const make = (those: readonly CachedIndex[]): ReturnType<typeof writeBatch> => {
+    const statements = [
+      written`CREATE TABLE ${schema}.${name} AS ${rows}`,
+      written`GRANT SELECT ON ${schema}.${name} TO ${role}`,
+      ...those.map(({ columns }) => written`CREATE INDEX ON ${schema}.${name} (${listed(columns)})`),
+      written`ANALYZE ${schema}.${name}`,
+      written`SELECT count(*) FROM ${schema}.${name}`,
+    ];
+    return writeBatch(writer, statements, ALL_ROWS, timeoutMs);
+  };
+  const short = indexes.filter((index) => index.isShort);
+  const answers = await make(indexes).catch((error: unknown) => {
+    if (short.length === indexes.length || !isTooLong(error)) throw error;
+    return make(short);
+  });
   await requireReadable(reader, table, role, timeoutMs);
   return answers.at(-1)?.[0]?.[0] ?? '0';
 }
+
+/** True if a value is too long for an index. */
+const isTooLong = (error: unknown): boolean => error instanceof SvcError && error.cause instanceof DatasourceFault && error.cause.sqlstate === '54000';
 
 /** @throws SvcError 400 `cache_not_readable`, 502, 504 */
 async function requireReadable(reader: Datasource, { schema, name }: TableName, role: string, timeoutMs: number): Promise<void> {

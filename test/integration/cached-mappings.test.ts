@@ -188,6 +188,70 @@ describe('CACHE MAPPING', () => {
     expect((await service.rows("SELECT error FROM svc.SYS_CACHES WHERE mapping_name = 'm_person'", 'shop'))[0].error).toBeNull();
   });
 
+  it('keeps the options too if the refresh fails', async () => {
+    const options = async (): Promise<unknown> =>
+      (await catalog("SELECT schema_name, indexes, max_age_s FROM kg_catalog.mapping_caches WHERE mapping_key = 'm_person'"))[0];
+    await service.rows(CACHE, 'shop');
+    const before = await options();
+    expect(await service.fault("CACHE MAPPING m_person OPTIONS (schema = 'missing', indexes = 'none', max_age = '1 day')", 'shop')).toBe('400 sql_3f000');
+    expect(await options()).toEqual(before);
+    await service.rows("CACHE MAPPING m_person OPTIONS (schema = 'cached', indexes = 'none', max_age = '1 day')", 'shop');
+    expect(await options()).toEqual({ schema_name: 'cached', indexes: false, max_age_s: 86_400 });
+    await service.rows(CACHE, 'shop');
+  });
+
+  it('makes rows older only for those who may make policies, if there are any', async () => {
+    const editor = await service.user('eva', 'EDIT ON ALL ontology.shop', 'EDIT ON datasource.main');
+    const maker = await service.user('max', 'EDIT ON datasource.main');
+    await service.rows('GRANT EDIT ON ALL ontology.shop TO USER max WITH GRANT OPTION');
+    await service.rows("CREATE POLICY rome ON CONCEPT person TO PUBLIC USING (city = 'Rome')", 'shop');
+    const of = (age: string): string => `CACHE MAPPING m_person OPTIONS (schema = 'cached', max_age = '${age}')`;
+    try {
+      expect(await service.fault(of('2 hours'), 'shop', editor)).toBe('403 forbidden');
+      expect(await service.rows(of('30 minutes'), 'shop', editor)).toHaveLength(1);
+      expect(await service.fault(of('1 hour'), 'shop', editor)).toBe('403 forbidden');
+      expect(await service.rows('CACHE MAPPING m_person', 'shop', editor)).toHaveLength(1);
+      expect(await service.rows('UNCACHE MAPPING m_person', 'shop', editor)).toHaveLength(1);
+      expect(await service.fault(of('1 s'), 'shop', editor)).toBe('403 forbidden');
+      expect(await service.rows(of('1 hour'), 'shop', maker)).toHaveLength(1);
+    } finally {
+      await service.rows('DROP POLICY rome', 'shop');
+    }
+    expect(await service.rows(of('2 hours'), 'shop', editor)).toHaveLength(1);
+  });
+
+  it('has no index on values that are too long for one', async () => {
+    await service.database.exec('CREATE TABLE shop.t_long (id integer, code text)');
+    // no two parts are equal, so that it cannot be compressed
+    const text = Array.from({ length: 400 }, (_, i) => ((i * 2_654_435_761) % 2 ** 32).toString(36) + (i * 40_503).toString(36)).join('');
+    await service.database.exec(`INSERT INTO shop.t_long VALUES (1, '${text}')`);
+    await service.rows(
+      `CREATE CONCEPT long (code string, id integer, PRIMARY KEY (code), CONSTRAINT by_id FOREIGN KEY (id) REFERENCES person (no));
+CREATE MAPPING m_long INTO (long) AS SELECT id, code FROM shop.t_long`,
+      'shop',
+    );
+    const [{ rows }] = await service.rows("CACHE MAPPING m_long OPTIONS (schema = 'cached')", 'shop');
+    expect(rows).toBe(1);
+    const [table] = await catalog("SELECT table_name FROM kg_catalog.cache_tables WHERE mapping_key = 'm_long'");
+    const indexes = await catalog(`SELECT indexdef FROM pg_indexes WHERE tablename = '${table?.table_name}'`);
+    expect(indexes.map((i) => String(i.indexdef).replace(/.* USING/, 'USING'))).toEqual(['USING btree (c1)']);
+    await service.rows('UNCACHE MAPPING m_long', 'shop');
+  });
+
+  it('makes at most four tables of a datasource at once', async () => {
+    const busy =
+      await catalog(`INSERT INTO kg_catalog.cache_tables (ontology_id, mapping_key, datasource, secret, connection, digest, schema_name, table_name, as_of, drop_after)
+      SELECT gen_random_uuid(), 'm', 'main', 'DATASOURCE_MAIN', '', '', 'cached', 'busy' || i, CASE WHEN i > 4 THEN now() - interval '11 minutes' ELSE now() END, now() + interval '3 hours'
+      FROM generate_series(1, 5) i RETURNING id`);
+    try {
+      expect(await service.fault('CACHE MAPPING m_person', 'shop')).toBe('503 busy');
+      await catalog("UPDATE kg_catalog.cache_tables SET rows = 0 WHERE table_name = 'busy1'");
+      expect(await service.rows('CACHE MAPPING m_person', 'shop')).toHaveLength(1);
+    } finally {
+      await catalog(`DELETE FROM kg_catalog.cache_tables WHERE id IN (${busy.map((b) => b.id).join()})`);
+    }
+  });
+
   it('refuses tables that the reader may not read, or of which row security hides rows', async () => {
     await service.database.exec('REVOKE SELECT ON shop.t_order FROM kg_reader');
     expect(await service.fault('CACHE MAPPING m_sale', 'shop')).toBe('400 insufficient_privilege');

@@ -1,13 +1,14 @@
 /** CACHE MAPPING and UNCACHE MAPPING (docs/design/caches.md#cached-mappings). */
 import { can, canSee } from '../../auth/grants.ts';
-import { findCache, removeCache, setCache } from '../../catalog/caches.ts';
-import { badRequest, quoted } from '../../errors.ts';
+import { type CacheOptions, findCache, removeCache, setCache } from '../../catalog/caches.ts';
+import { badRequest, forbidden, quoted } from '../../errors.ts';
 import type { CacheMapping, UncacheMapping } from '../../language/statements.ts';
 import type { Graph } from '../../ontology/graph.ts';
 import { fold } from '../../ontology/names.ts';
 import { cachedSelect, type Uncacheable } from '../../planner/cached.ts';
 import { allowedFunctionsOf } from '../../planner/read/own-functions.ts';
 import { lacks, unknownInStatement } from '../caller/lookup.ts';
+import { mayMakePolicies } from '../caller/policies.ts';
 import { verified } from '../read/verified.ts';
 import { cacheOptions } from './cache-options.ts';
 import { type Changing, type Done, done } from './changing.ts';
@@ -58,6 +59,7 @@ async function cacheMapping(ctx: Changing, { name, datasource: other, options: w
   if (old === undefined && (draft.row.caches?.length ?? 0) >= MOST_CACHES)
     throw badRequest('too_many_caches', `an ontology can have at most ${MOST_CACHES} cached mappings`, { offset: source.offset });
   const options = written === null && old !== undefined ? old : cacheOptions(written ?? [], source.offset);
+  requireFresh(ctx, draft, { old, options }, source.offset);
   const select = cachedSelect(graph, runtime.parser, mapping, allowedFunctionsOf(draft.row));
   if (typeof select === 'string')
     throw badRequest('not_supported', `the mapping ${quoted(mapping.name)} cannot be cached: ${WHY[select]}`, { offset: name.offset });
@@ -66,7 +68,8 @@ async function cacheMapping(ctx: Changing, { name, datasource: other, options: w
   const target = { ontologyId: draft.row.id, mapping, datasource, writer, options, rows, sources: select.declared.tables, indexes };
   let answer: Readonly<Record<string, unknown>> = {};
   return {
-    calls: [setCache(draft.row.id, { key, name: mapping.name }, options)],
+    // other options apply when the rows are read
+    calls: [setCache(draft.row.id, { key, name: mapping.name }, old ?? options)],
     perform: async () => {
       const work = refreshCache(runtime, caller, target);
       runtime.waitUntil(work.catch(() => undefined));
@@ -75,6 +78,16 @@ async function cacheMapping(ctx: Changing, { name, datasource: other, options: w
     },
     rows: () => [answer],
   };
+}
+
+/**
+ * Checks that the caller may let policies read rows of an earlier moment: rows that a policy hides now may be visible as they were then. A refresh with the same
+ * options makes them younger, so everyone who may cache may do it.
+ * @throws SvcError 403 `forbidden` in an ontology with policies, without the right to make them
+ */
+function requireFresh(ctx: Changing, { row, name }: Draft, { old, options }: { old: CacheOptions | undefined; options: CacheOptions }, offset: number): void {
+  if (row.policies.length === 0 || (old !== undefined && options.maxAge <= old.maxAge) || mayMakePolicies(ctx.principal, name)) return;
+  throw forbidden('forbidden', `The ontology has policies, which would read older rows: this needs EDIT ON ALL ontology.${name} WITH GRANT OPTION`, { offset });
 }
 
 async function uncacheMapping(ctx: Changing, { name, source }: UncacheMapping): Promise<Done> {

@@ -3,7 +3,7 @@ import type { Caller } from '../../auth/authenticate.ts';
 import { beginTable, type CacheOptions, dueTables, failTable, flipTable, tableDropped } from '../../catalog/caches.ts';
 import { type DatasourceRow, forgetSnapshots, MAX_AGE_MS } from '../../catalog/snapshot.ts';
 import type { Config } from '../../config.ts';
-import { dropCachedTable, makeCachedTable, type TableName } from '../../engine/cached-table.ts';
+import { type CachedIndex, dropCachedTable, makeCachedTable, type TableName } from '../../engine/cached-table.ts';
 import { type Datasource, parseDatasourceSecret } from '../../engine/datasource.ts';
 import { SvcError } from '../../errors.ts';
 import type { Graph } from '../../ontology/graph.ts';
@@ -19,10 +19,14 @@ import type { Runtime } from '../runtime.ts';
 const REFRESH_MS = 600_000;
 const DROP_MS = 10_000;
 const MOST_INDEXES = 8;
+/** So many tables of one datasource are made at once. */
+const MOST_REFRESHES = 4;
 const MOST_CHARACTERS = 1000;
 
 /** Types whose values a btree index has. */
 const INDEXED = /^(bool|int[248]|float[48]|numeric|text|varchar|bpchar|char|name|uuid|date|time|timetz|timestamp|timestamptz|inet|cidr|bytea)$/;
+/** Those of them whose values may be too long for an index. */
+const LONG = /^(numeric|text|varchar|bpchar|bytea)$/;
 
 /** The variable with the connection of a datasource's writer. */
 export const writerSecret = (secret: string): string => `${secret}_WRITER`;
@@ -42,7 +46,7 @@ export interface CacheTarget {
   readonly rows: Verified;
   /** The tables and views that the rows are read from. */
   readonly sources: readonly TableName[];
-  readonly indexes: readonly (readonly string[])[];
+  readonly indexes: readonly CachedIndex[];
 }
 
 /** Reads the rows of a mapping into a new table, and lets the cache name it. @throws SvcError 400, 502, 503, 504; the cache then keeps its table */
@@ -55,7 +59,13 @@ export async function refreshCache(runtime: Runtime, caller: Caller, target: Cac
   const table = { schema: options.schema, name: `m_${digest}_${crypto.randomUUID().replaceAll('-', '').slice(0, 16)}` };
   const { key, secret } = datasource;
   const of = { ontologyId, mappingKey: fold(mapping.name), datasource: key, secret, connection, digest, schema: table.schema, table: table.name };
-  const id = await beginTable(runtime.db, of);
+  const id = await beginTable(runtime.db, of, { most: MOST_REFRESHES, seconds: REFRESH_MS / 1000 });
+  if (id === undefined) {
+    throw new SvcError(503, 'busy', `${MOST_REFRESHES} mappings of this datasource are being read into tables`, {
+      hint: 'Try again when one of these statements has ended',
+      headers: { 'retry-after': '60' },
+    });
+  }
   let count: string;
   try {
     count = await makeCachedTable(reader, writer, { ...table, rows, sources, indexes }, REFRESH_MS);
@@ -66,7 +76,7 @@ export async function refreshCache(runtime: Runtime, caller: Caller, target: Cac
     await sweepCaches(runtime);
     throw error;
   }
-  const { asOf } = await flipTable(runtime.db, id, count, graceSeconds(runtime.config));
+  const { asOf } = await flipTable(runtime.db, id, count, { options, graceSeconds: graceSeconds(runtime.config) });
   forgetSnapshots();
   await sweepCaches(runtime);
   return { asOf, count: Number(count) };
@@ -97,18 +107,19 @@ function writerOf({ config }: Pick<Runtime, 'config'>, name: string, secret: str
 }
 
 /** The columns of the indexes of a cached mapping: the key, and the ends of relationships. */
-export function indexesOf(graph: Graph, mapping: MappingDef): readonly (readonly string[])[] {
+export function indexesOf(graph: Graph, mapping: MappingDef): readonly CachedIndex[] {
   const concept = graph.whole.concept(mapping.concept ?? '');
   const lists =
     mapping.link !== null
       ? [mapping.link.forward.columns, mapping.link.back.columns]
       : [(concept?.key?.properties ?? []).map((p) => p.name), ...(concept?.relationships ?? []).map((r) => r.source.map((p) => p.name))];
-  const indexes: string[][] = [];
+  const indexes: CachedIndex[] = [];
   for (const list of lists) {
     const positions = list.map((name) => mapping.columns.findIndex((c) => sameName(c.name, name)));
     if (positions.length === 0 || positions.some((i) => i < 0 || !INDEXED.test(mapping.columns[i]?.type ?? ''))) continue;
     const columns = positions.map(cachedColumn);
-    if (!indexes.some((index) => columns.every((c, i) => index[i] === c))) indexes.push(columns);
+    const isShort = !positions.some((i) => LONG.test(mapping.columns[i]?.type ?? ''));
+    if (!indexes.some((index) => columns.every((c, i) => index.columns[i] === c))) indexes.push({ columns, isShort });
   }
   return indexes.slice(0, MOST_INDEXES);
 }
