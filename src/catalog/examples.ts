@@ -15,8 +15,9 @@ export interface ExampleRow {
 }
 
 const BUMP = sql`UPDATE kg_catalog.ontologies SET example_generation = example_generation + 1 WHERE id = $1`;
-const CREATE = sql`INSERT INTO kg_catalog.examples (ontology_id, key, question, description, query, changed_by, changed_by_id) VALUES ($1, $2, $3, $4, $5, $6, $7)`;
-const DROP = sql`DELETE FROM kg_catalog.examples WHERE ontology_id = $1 AND key = $2`;
+const CREATE = sql`INSERT INTO kg_catalog.examples (ontology_id, key, question, description, query, changed_by, changed_by_id) 
+  VALUES ($1, encode(sha256(convert_to($2, 'UTF8')), 'hex'), $3, $4, $5, $6, $7)`;
+const DROP = sql`DELETE FROM kg_catalog.examples WHERE ontology_id = $1 AND key = encode(sha256(convert_to($2, 'UTF8')), 'hex')`;
 // `examples` is null if the generation is the known one; the size matters for examples of releases that did not limit it
 const READ = sql`SELECT o.example_generation::text AS generation, CASE WHEN o.example_generation = $2::bigint THEN NULL ELSE (
     SELECT coalesce(json_agg(json_build_object('question', e.question, 'description', e.description, 'query', e.query, 'changedBy', e.changed_by, 'changedById', e.changed_by_id,
@@ -25,7 +26,7 @@ const READ = sql`SELECT o.example_generation::text AS generation, CASE WHEN o.ex
         FROM kg_catalog.examples x WHERE x.ontology_id = o.id) e WHERE e.size <= 16000000)::text
   END AS examples FROM kg_catalog.ontologies o WHERE o.id = $1::uuid`;
 
-/** Stores an example. If `replace`, deletes the example with that key first. Fails with 23505 if it was created, and with 23503 if the ontology was dropped, concurrently. */
+/** Stores an example under its question's key; the catalog hashes it, because a script has a thousand. If `replace`, deletes the example with that key first. Fails with 23505 if it was created, and with 23503 if the ontology was dropped, concurrently. */
 export const createExample = (
   ontologyId: string,
   key: string,

@@ -1,7 +1,9 @@
 /** Requests with many statements, and the expected answers. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ByteStore } from '../../src/cache.ts';
+import type { PolicyRow } from '../../src/catalog/policies.ts';
 import { LIMITS } from '../../src/service/spending.ts';
+import { requireRoomForOntology, withPolicy } from '../../src/service/write/snapshot-room.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 let s: TestService;
@@ -199,10 +201,39 @@ describe('statements of the service', () => {
     const script = Array.from({ length: LIMITS.examples.most }, (_, i) => `CREATE OR REPLACE EXAMPLE 'many ${i}' AS SELECT id FROM svc.city`).join('; ');
     await s.rows('CREATE ONTOLOGY manifold; CREATE CONCEPT city (id bigint, PRIMARY KEY (id))');
     const normalized = vi.spyOn(String.prototype, 'normalize');
+    const hashed = vi.spyOn(crypto.subtle, 'digest');
     expect((await s.query(script, 'manifold')).status).toBe(200);
     expect(normalized.mock.calls.length).toBeLessThan(5 * LIMITS.examples.most);
+    expect(hashed.mock.calls.length).toBeLessThan(20);
+    hashed.mockRestore();
     normalized.mockRestore();
     await s.rows('DROP ONTOLOGY manifold');
+  });
+
+  it('about many policies do not add up the lengths of all policies for each of them', async () => {
+    const list = Array.from(
+      { length: 3 },
+      (_, i) => ({ name: `p${i}`, concept: 'city', kind: 'row', condition: 'x'.repeat(i), grantees: [] }) as unknown as PolicyRow,
+    );
+    const [first, second, third] = list as [PolicyRow, PolicyRow, PolicyRow];
+    const counted = vi.fn(() => 'x'.repeat(3_000_000));
+    const long = {
+      ...first,
+      get condition() {
+        return counted();
+      },
+    } as PolicyRow;
+    let policies: readonly PolicyRow[] = [long];
+    const room = (): void => requireRoomForOntology([], { id: '1', name: 'o', description: null, policies }, 0);
+    for (const p of [second, third, { ...third, name: 'p3' } as PolicyRow]) {
+      policies = withPolicy(policies, undefined, p);
+      room();
+    }
+    expect([counted.mock.calls.length, policies.map((p) => p.name)]).toEqual([1, ['p0', 'p1', 'p2', 'p3']]);
+    policies = withPolicy(policies, second, { ...second, condition: 'x'.repeat(2_000_000) } as PolicyRow);
+    expect(room).toThrow('all descriptions and policies of ontologies together');
+    policies = withPolicy(policies, long, first);
+    expect(room).not.toThrow();
   });
 
   it('that give a property another type ask the datasource about many texts at once', async () => {

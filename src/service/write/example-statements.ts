@@ -3,7 +3,6 @@
  * at the end of their script.
  */
 import { can } from '../../auth/grants.ts';
-import { sha256 } from '../../auth/tokens.ts';
 import { stepsOfStored, visited } from '../../budget.ts';
 import type { Call } from '../../catalog/db.ts';
 import * as catalog from '../../catalog/examples.ts';
@@ -64,7 +63,7 @@ async function created(ctx: Changing, draft: Draft, { question, description, rep
   all.characters = characters;
   const changedOn = new Date(runtime.now()).toISOString();
   all.rows.set(key, { ...made, changedBy: name, changedById: userId, changedOn });
-  return catalog.createExample(row.id, await sha256(key), made, { userId, name }, old !== undefined);
+  return catalog.createExample(row.id, key, made, { userId, name }, old !== undefined);
 }
 
 /** @throws SvcError 400 `no_ontology`; 403 without EDIT on the ontology. `settle` throws 400 `unknown_example`. */
@@ -80,7 +79,7 @@ async function dropExample(ctx: Changing, { question, source }: DropExample): Pr
     dropped = old.question;
     all.rows.delete(key);
     all.characters -= sizeOf(old);
-    return catalog.dropExample(row.id, await sha256(key));
+    return catalog.dropExample(row.id, key);
   };
   return { calls: [], rows: () => [{ example: dropped, dropped: true }], settle };
 }

@@ -17,7 +17,7 @@ import { type Changing, type Done, done, exists } from './changing.ts';
 import type { Draft } from './draft.ts';
 import type { Kinds } from './kinds.ts';
 import { checkPolicy, type PolicyPlaces } from './policy-check.ts';
-import { requireRoomForOntology } from './snapshot-room.ts';
+import { requireRoomForOntology, withPolicy } from './snapshot-room.ts';
 
 /** @throws SvcError 400 `no_ontology` */
 function draftOf(ctx: Changing, offset: number): Draft {
@@ -50,7 +50,7 @@ async function createPolicy(ctx: Changing, statement: CreatePolicy): Promise<Don
     ctx.principal.name,
     old !== undefined,
   );
-  const policies = [...row.policies.filter((p) => p !== old), policy];
+  const policies = withPolicy(row.policies, old, policy);
   requireRoomForOntology(ctx.caller.snapshot.ontologies, { ...row, policies }, source.offset);
   draft.withPolicies(policies);
   return done(calls, { policy: policy.name, kind: policy.kind, ontology: row.name });

@@ -15,20 +15,30 @@ const sum = (texts: readonly (string | null)[]): number => texts.reduce((length,
 const ofAgent = ({ name, description, options, ontologies }: Omit<AgentRow, 'key'>): number =>
   sum([name, description, ...Object.entries(options).flat(), ...ontologies]);
 
-/** The lengths of policies. A script may make a thousand policies, and each of them needs the lengths of all others. */
-const lengths = new WeakMap<PolicyRow, number>();
+const ofPolicy = (p: PolicyRow): number =>
+  OF_A_ROW * p.grantees.length + sum([p.name, p.concept, ...(p.kind === 'row' ? [p.condition] : [p.property, JSON.stringify(p.mask)])]);
 
-function ofPolicy(p: PolicyRow): number {
-  let length = lengths.get(p);
+/** The lengths of lists of policies. A script may make a thousand policies, and each of them needs the length of all. */
+const lengths = new WeakMap<readonly PolicyRow[], number>();
+
+function ofPolicies(policies: readonly PolicyRow[]): number {
+  let length = lengths.get(policies);
   if (length === undefined) {
-    length = OF_A_ROW * p.grantees.length + sum([p.name, p.concept, ...(p.kind === 'row' ? [p.condition] : [p.property, JSON.stringify(p.mask)])]);
-    lengths.set(p, length);
+    length = policies.reduce((all, p) => all + ofPolicy(p), 0);
+    lengths.set(policies, length);
   }
   return length;
 }
 
+/** A list with a further policy, instead of `old` if there is one. */
+export function withPolicy(policies: readonly PolicyRow[], old: PolicyRow | undefined, policy: PolicyRow): readonly PolicyRow[] {
+  const list = [...(old === undefined ? policies : policies.filter((p) => p !== old)), policy];
+  lengths.set(list, ofPolicies(policies) - (old === undefined ? 0 : ofPolicy(old)) + ofPolicy(policy));
+  return list;
+}
+
 const ofOntology = ({ name, description, policies }: Pick<OntologyRow, 'name' | 'description' | 'policies'>): number =>
-  policies.reduce((length, p) => length + ofPolicy(p), sum([name, description]));
+  sum([name, description]) + ofPolicies(policies);
 
 /**
  * Checks that an agent fits. @param others all other agents
