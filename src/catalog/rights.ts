@@ -120,6 +120,15 @@ export const requireAdmin = (userId: string): Call => call(NO_ADMIN, userId);
 /** True if a call increments the number that caches compare to detect a change of rights. */
 export const changesRights = ({ sql: statement }: Call): boolean => statement === CHANGED;
 
+const COUNTS = sql`SELECT (SELECT count(*) FROM kg_catalog.grants WHERE user_id = $1::uuid OR role_id = $1::uuid)::int AS grants,
+  (SELECT count(*) FROM kg_catalog.tokens WHERE user_id = $1::uuid AND revoked IS NULL AND (expires IS NULL OR expires > now()))::int AS tokens`;
+
+/** Counts the grants of a user or role, and the valid tokens of a user. @throws SvcError 503 */
+export async function countsOf(db: CatalogDb, id: string): Promise<{ grants: number; tokens: number }> {
+  const [row] = await db.query(COUNTS, [id]);
+  return { grants: Number(row?.grants), tokens: Number(row?.tokens) };
+}
+
 const ADMIN_STATE = sql`SELECT
   EXISTS (SELECT FROM kg_catalog.role_members m JOIN kg_catalog.roles r ON r.id = m.role_id WHERE r.key = 'admin' AND m.user_id = $1::uuid) AS admin,
   EXISTS (SELECT FROM kg_catalog.role_members m JOIN kg_catalog.roles r ON r.id = m.role_id JOIN kg_catalog.users u ON u.id = m.user_id

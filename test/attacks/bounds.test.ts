@@ -393,6 +393,43 @@ describe('users', () => {
   });
 });
 
+describe('the rights of a user', () => {
+  const filled = (sql: string): Promise<unknown> => s.database.superuser(sql);
+  const grants = (name: string, count: number): Promise<unknown> =>
+    filled(`INSERT INTO kg_catalog.grants (user_id, privilege, resource, resource_key, is_all, grant_option)
+      SELECT u.id, 'access', r.key, r.key, false, false FROM kg_catalog.users u, generate_series(1, ${count}) i, LATERAL (SELECT jsonb_build_array('ontology', 'none', 'concept', 'c' || i) AS key) r
+      WHERE u.key = '${name}'`);
+
+  it('are at most 10,000 grants that others make: every request of the user reads them', async () => {
+    const owner = await s.user('owner', 'EDIT ON ontology', 'ACCESS ON ALL user');
+    await s.user('victim');
+    await s.rows('CREATE ONTOLOGY owned; CREATE CONCEPT city (id bigint, PRIMARY KEY (id))', '', owner);
+    await grants('victim', 9998);
+    const grant = (i: number): string => `GRANT ACCESS ON ontology.owned.concept.c${i} TO USER victim`;
+    expect(await s.fault(`${grant(1)}; ${grant(2)}; ${grant(3)}`, '', owner)).toBe('400 too_many_grants');
+    await s.rows(`${grant(1)}; ${grant(2)}`, '', owner);
+    expect(await s.fault(grant(3), '', owner)).toBe('400 too_many_grants');
+    await s.rows(grant(3));
+    await grants('owner', 9999);
+    expect(await s.fault('CREATE ONTOLOGY more', '', owner)).toBe('400 too_many_grants');
+    await s.rows('DROP ONTOLOGY owned; DROP USER owner; DROP USER victim');
+  });
+
+  it('are at most 1,000 valid tokens that statements make', async () => {
+    await s.user('holder');
+    const tokens = (count: number, expires: string): Promise<unknown> =>
+      filled(`INSERT INTO kg_catalog.tokens (id, user_id, hash, expires) SELECT gen_random_uuid(), u.id, gen_random_uuid()::text, ${expires}
+        FROM kg_catalog.users u, generate_series(1, ${count}) WHERE u.key = 'holder'`);
+    await tokens(1000, "now() - interval '1 day'");
+    await tokens(997, 'NULL');
+    const token = 'CREATE TOKEN FOR holder';
+    expect(await s.fault(`${token}; ${token}; ${token}`)).toBe('400 too_many_tokens');
+    await s.rows(`${token}; ${token}`);
+    expect(await s.fault(token)).toBe('400 too_many_tokens');
+    await s.rows('DROP USER holder');
+  });
+});
+
 describe('agents', () => {
   it('have a million characters together, since administrators load all of them', async () => {
     const create = (i: number, characters = 60_000): string => `CREATE OR REPLACE AGENT long${i} ONTOLOGY (shop) OPTIONS (note = '${'x'.repeat(characters)}')`;

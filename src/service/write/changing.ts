@@ -15,6 +15,7 @@ import { lacks, ontologyInStatement, unknownInStatement } from '../caller/lookup
 import { mayMakePolicies } from '../caller/policies.ts';
 import type { Session } from '../session.ts';
 import type { Draft } from './draft.ts';
+import { requireRoomForOwn } from './rights-room.ts';
 
 /** The context of a script that writes. */
 export interface WritingSession extends Session {
@@ -89,9 +90,10 @@ export class Changing {
     return ontologyInStatement(this.caller, name);
   }
 
-  /** @throws SvcError 403 without EDIT on the kind of object */
+  /** @throws SvcError 403 without EDIT on the kind of object; 400 `too_many_grants`, because the creator gets one */
   mayCreate(kind: string, offset: number): void {
     if (!can(this.principal, 'edit', [kind])) throw lacks('EDIT', kind, offset);
+    requireRoomForOwn(this.principal, offset);
   }
 
   /** Grants the creator of an object EDIT ON ALL of it with grant option (docs/design/rights-and-visibility.md#ownership). */

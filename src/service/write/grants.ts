@@ -12,6 +12,7 @@ import { datasourceInStatement, loadGraph, unknownInStatement } from '../caller/
 import { resourceText } from '../caller/system-access.ts';
 import { type Changing, type Done, done } from './changing.ts';
 import type { Kinds } from './kinds.ts';
+import { requireRoomForGrant } from './rights-room.ts';
 
 async function grant(ctx: Changing, statement: Grant): Promise<Done> {
   const { privilege, all, grantOption } = statement;
@@ -20,6 +21,7 @@ async function grant(ctx: Changing, statement: Grant): Promise<Done> {
   await requireGrantOption(ctx, statement, resource);
   const guard = privilege === 'auth' ? await requireNoAdministrator(ctx, statement) : [];
   const grantee = statement.grantee.kind === 'user' ? await ctx.user(statement.grantee.name) : await ctx.role(statement.grantee.name);
+  await requireRoomForGrant(ctx, grantee, statement.source.offset);
   ctx.recordGrant(grantee, privilege, resource, all);
   const calls = catalog.grant({ grantee: { kind: statement.grantee.kind, id: grantee.id }, privilege, resource, all, grantOption });
   return done([...guard, ...(await existenceGuard(ctx, resource)), ...calls], {

@@ -11,6 +11,7 @@ import { fold } from '../../ontology/names.ts';
 import { lacks } from '../caller/lookup.ts';
 import { type Changing, type Done, done, INVISIBLE } from './changing.ts';
 import type { Kinds } from './kinds.ts';
+import { requireRoomForToken } from './rights-room.ts';
 
 /** The end of the year 9999. ISO 8601 has other forms for later times, which PostgreSQL does not read. */
 const LATEST = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
@@ -32,6 +33,7 @@ async function createToken(ctx: Changing, { user: name, label, expires, source }
   if (!can(ctx.principal, 'edit', ['user', user.name])) throw lacks('EDIT', `user.${user.name}`, source.offset);
   const guard = await ctx.requireMayChange(user, source.offset);
   if (label !== null) checkLabel(label);
+  await requireRoomForToken(ctx, user, source.offset);
   const { runtime } = ctx.session.request;
   let at = runtime.now() + runtime.config.apiTokenTtlDays * 86_400_000;
   if (expires !== null) {
