@@ -143,3 +143,41 @@ GRANT QUERY ON ALL ontology.pets TO USER rex; GRANT QUERY ON datasource.main TO 
   // Cy belongs to no pet that rex may read
   expect([await nicks('cat'), await nicks('being'), await nicks('pet'), await counted()]).toEqual([['Bo'], ['Bo', 'Bo'], ['Bo'], 1]);
 });
+
+describe('Links that refer to a concept', () => {
+  const made = async (name: string): Promise<void> => {
+    await s.rows(`CREATE ONTOLOGY ${name};
+CREATE CONCEPT being (id bigint, PRIMARY KEY (id), CONSTRAINT likes MULTIREFERENCE food INVERSEOF liked_by, CONSTRAINT friend MULTIREFERENCE being SYMMETRIC TRANSITIVE(2),
+  CONSTRAINT near MULTIREFERENCE being INCLUDES (friend));
+CREATE CONCEPT cat INHERITS (being); CREATE CONCEPT pet INHERITS (being); CREATE CONCEPT senior INHERITS (pet) FROM svc.pet WHERE id < 3;
+CREATE CONCEPT food (code string, PRIMARY KEY (code)); CREATE CONCEPT treat INHERITS (food); CREATE CONCEPT meal INHERITS (food);
+CREATE MAPPING a INTO (cat) AS SELECT nr AS id FROM (VALUES (1), (2), (3)) v(nr); CREATE MAPPING b INTO (pet) AS SELECT nr AS id FROM (VALUES (1), (2)) v(nr);
+CREATE MAPPING c INTO (treat) AS SELECT code FROM (VALUES ('egg'), ('nut')) v(code); CREATE MAPPING d INTO (meal) AS SELECT code FROM (VALUES ('egg'), ('nut')) v(code);
+CREATE MAPPING l (CONSTRAINT likes FOREIGN KEY (code) REFERENCES treat (code), CONSTRAINT liked_by FOREIGN KEY (nr) REFERENCES pet (id))
+  AS SELECT nr, code, how FROM (VALUES (1, 'egg', 'much'), (2, 'nut', 'well')) v(nr, code, how);
+CREATE MAPPING f (CONSTRAINT friend FOREIGN KEY (b) REFERENCES pet (id), CONSTRAINT \`~friend\` FOREIGN KEY (a) REFERENCES pet (id)) AS SELECT a, b FROM (VALUES (1, 2)) v(a, b);
+GRANT QUERY ON ALL ontology.${name} TO USER rex; GRANT QUERY ON datasource.main TO USER rex`);
+  };
+  const QUERIES: readonly string[] = [
+    'SELECT id, "likes[food].code" AS code, "likes[food]_how" AS how FROM dsvc.cat WHERE "likes[food].code" IS NOT NULL',
+    'SELECT id, "likes[meal].code" AS code FROM dsvc.cat WHERE "likes[meal].code" IS NOT NULL',
+    'SELECT code, "liked_by[cat].id" AS id, "liked_by[cat]_how" AS how FROM dsvc.meal WHERE "liked_by[cat].id" IS NOT NULL',
+    'SELECT count("likes[meal].code") AS n FROM dsvc.cat HAVING count("likes[meal].code") > 0',
+    'SELECT id, "friend[cat].id" AS f FROM dsvc.cat WHERE "friend[cat].id" IS NOT NULL',
+    'SELECT id, "friend[cat*].id" AS f FROM dsvc.cat WHERE "friend[cat*].id" IS NOT NULL',
+    'SELECT id FROM dsvc.cat WHERE "friend[cat*2].id" = 2',
+    'SELECT id, "near[cat].id" AS f FROM dsvc.cat WHERE "near[cat].id" IS NOT NULL',
+    'SELECT id, "friend[being].likes[food].code" AS f FROM dsvc.cat WHERE "friend[being].likes[food].code" IS NOT NULL',
+  ];
+
+  it.each([
+    ['near', 'CREATE POLICY few ON CONCEPT pet TO USER admin USING (true)'],
+    ['far', 'CREATE POLICY few ON CONCEPT treat TO USER admin USING (true)'],
+    ['old', 'CREATE POLICY few ON CONCEPT senior TO USER admin USING (true)'],
+  ])('are hidden with its rows, also from a concept that shares its key: %s', async (name, policy) => {
+    await made(name);
+    for (const sql of QUERIES) expect(await s.rows(sql, name, rex), sql).not.toEqual([]);
+    await s.rows(policy, name);
+    for (const sql of QUERIES.filter((q) => name !== 'far' || /like/.test(q))) expect(await s.rows(sql, name, rex), sql).toEqual([]);
+  });
+});

@@ -95,6 +95,7 @@ describe('the files of src', () => {
           "planner/lower/emission.ts",
           "planner/lower/finish.ts",
           "planner/lower/joins.ts",
+          "planner/lower/links.ts",
           "planner/lower/logic.ts",
           "planner/lower/pairs.ts",
           "planner/lower/sources.ts",

@@ -9,6 +9,7 @@ import { and, boolean, cast, type Node, nullValue, type SelectStmt, select, targ
 import type { PlanState } from '../plan-state.ts';
 import { columnValue } from './column-value.ts';
 import { maskStandalone } from './masks.ts';
+import { rowsOfVisible } from './visible.ts';
 
 type Link = Relationship['links'][number];
 type Side = 'near' | 'far';
@@ -32,17 +33,32 @@ export function linkRows(
   if (links.length === 0) return noLinks(state, near, far, extra);
   const uniform = { near: near.map((_, i) => isUniform(links, 'near', i)), far: far.map((_, i) => isUniform(links, 'far', i)) };
   return links
-    .map((link) =>
-      select({
+    .map((link) => {
+      const rows = select({
         targetList: [
           ...endTargets(state, uniform, link, 'near', near),
           ...endTargets(state, uniform, link, 'far', far),
           ...extra.map(([lower, name]) => target(ownColumn(state, relationship, link, lower), name)),
         ],
         ...fromMapping(state, link.mapping),
-      }),
-    )
+      });
+      return ownedBy(state, ownedBy(state, rows, relationship.from, link.near, 'near', near), relationship.target, link.far, 'far', far);
+    })
     .reduce(unionAll);
+}
+
+/**
+ * The links whose row at one end the caller may read by its row policies, as a row of the concept that they refer to. The concept at the end of the relationship may have other rows with
+ * the same key.
+ */
+function ownedBy(state: PlanState, rows: SelectStmt, end: Concept, link: Link[Side], side: Side, properties: readonly string[]): SelectStmt {
+  const concept = state.graph.concept(link.concept);
+  if (concept === undefined || (state.graph.concept(end.name) ?? end).isA(concept)) return rows;
+  const keys = properties.flatMap((name, i) => {
+    const def = state.graph.property(name);
+    return def ? [[endName(side, i), def] as const] : [];
+  });
+  return rowsOfVisible(state, rows, { concept, keys });
 }
 
 const endName = (side: Side, i: number): string => `${side === 'near' ? 'n' : 'f'}${i}`;
