@@ -159,6 +159,28 @@ describe('querying in the console', () => {
     expect(await admin('SELECT question FROM svc.SYS_EXAMPLES')).toEqual([]);
   });
 
+  it('types over a selection as the CSP allows it, and completes no keywords after a dot', async () => {
+    const page = await console.signedIn('query');
+    const editor = page.getByRole('textbox', { name: 'SQL' });
+    await run(page, 'SELECT name FROM svc.town');
+    await page.locator('.grid .line').first().waitFor();
+    // what the user types replaces the whole text, and quotes go around a selection
+    await editor.click();
+    await page.keyboard.press('Control+a');
+    await page.keyboard.type('SELECT name');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Control+Shift+ArrowLeft');
+    await page.keyboard.type('"');
+    await page.keyboard.press('End');
+    await page.keyboard.type(' FROM svc.to');
+    const proposals = page.locator('.cm-tooltip-autocomplete li');
+    await proposals.filter({ hasText: 'town' }).waitFor();
+    expect(await proposals.allTextContents()).toEqual(['town', 'customer']);
+    await page.keyboard.press('Escape');
+    expect(await editor.textContent()).toBe('SELECT "name" FROM svc.to');
+    expect(console.complaints.filter((c) => !/status of 400/.test(c))).toEqual([]);
+  });
+
   it('keeps for each query its result, its error and its running statement', async () => {
     const page = await console.signedIn('query');
     const held: string[] = [];

@@ -75,6 +75,7 @@ export function createEditor(parent: HTMLElement, options: EditorOptions): Edito
   const root = parent.shadowRoot ?? parent.attachShadow({ mode: 'open' });
   const dialect = options.language === 'model' ? MODELLING : DIALECT;
   const keywords = keywordCompletionSource(dialect, true);
+  const keywordsAt = (context: CompletionContext) => (context.matchBefore(/\.\s*\w*$/) === null ? keywords(context) : null);
   const source = (context: CompletionContext) => {
     const model = options.model();
     const found =
@@ -107,10 +108,11 @@ export function createEditor(parent: HTMLElement, options: EditorOptions): Edito
         placeholder(options.empty),
         EditorView.contentAttributes.of({ 'aria-label': options.label }),
         keymap.of([...closeBracketsKeymap, ...completionKeymap, ...lintKeymap, ...defaultKeymap, ...historyKeymap, indentWithTab]),
-        extensions.of([sql({ dialect }), autocompletion({ override: [source, keywords], icons: false, activateOnCompletion: (c) => c.label.endsWith('.') })]),
+        extensions.of([sql({ dialect }), autocompletion({ override: [source, keywordsAt], icons: false, activateOnCompletion: (c) => c.label.endsWith('.') })]),
         syntaxHighlighting(colours),
         look,
         linter((v) => diagnose(v, options), { delay: 600 }),
+        EditorView.domEventHandlers({ beforeinput: typeOver }),
         EditorView.updateListener.of((update) => update.docChanged && options.onChange(update.state.doc.toString())),
       ],
     }),
@@ -140,6 +142,17 @@ const runs =
     options.onRun();
     return true;
   };
+
+/** Types over a selection without the browser, which would give what it leaves an inline style that the page's CSP refuses. */
+function typeOver(event: InputEvent, view: EditorView): boolean {
+  const { state } = view;
+  const { from, to, empty } = state.selection.main;
+  const { data } = event;
+  if (event.inputType !== 'insertText' || data === null || empty || view.composing) return false;
+  const insert = () => state.update(state.replaceSelection(data), { userEvent: 'input.type', scrollIntoView: true });
+  if (!state.facet(EditorView.inputHandler).some((handle) => handle(view, from, to, data, insert))) view.dispatch(insert());
+  return true;
+}
 
 /** Writes a hop of a path, and the closing quote after the cursor if the path is still open. */
 function writePath(view: EditorView, text: string, from: number, to: number): void {

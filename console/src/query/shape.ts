@@ -42,6 +42,6 @@ export interface Choice {
 /** What a chart shows: the user's choice, and a guess for what the user has not chosen (null). */
 export function chosenIn({ numbers, times, others }: Shape, along: string | null, value: string | null, kind: Kind | null): Choice {
   const x = along ?? times[0] ?? others.find((n) => !n.startsWith('entity_id')) ?? numbers[0] ?? '';
-  const y = value ?? numbers.find((n) => n !== x && !/(^|_)(id|key|code|no)$/.test(n)) ?? numbers.find((n) => n !== x) ?? '';
+  const y = value ?? numbers.find((n) => n !== x && !/(^|_)(id|key|code|no|lat|lng|lon|latitude|longitude)$/.test(n)) ?? numbers.find((n) => n !== x) ?? '';
   return { x, y, kind: kind ?? (times.includes(x) ? 'line' : numbers.includes(x) ? 'scatter' : 'bar') };
 }

@@ -1,8 +1,11 @@
 /** The console's reading of plans, parameters and coordinates. */
+
 import { describe, expect, it } from 'vitest';
+import { LAND } from '../../../console/src/query/land.ts';
 import { bind, parameterNames, valueSql } from '../../../console/src/query/parameters.ts';
 import { viewOf } from '../../../console/src/query/places.ts';
 import { planTree } from '../../../console/src/query/plan-tree.ts';
+import { chosenIn } from '../../../console/src/query/shape.ts';
 
 describe('parameters of a statement', () => {
   it('are names after a colon outside of texts, names, comments and casts', () => {
@@ -81,4 +84,27 @@ describe('the map', () => {
     }
     expect(viewOf([])).toEqual([-180, -90, 360, 180]);
   });
+});
+
+describe('the outlines of the map', () => {
+  it('have no line across the map', () => {
+    for (const [, start = '', steps = ''] of LAND.matchAll(/M([^l]*)l([^z]*)z/g)) {
+      let [x = 0, y = 0] = (start.match(/-?\d+/g) ?? []).map(Number);
+      const numbers = (steps.match(/-?\d+/g) ?? []).map(Number);
+      const first = x;
+      for (let i = 0; i < numbers.length; i += 2) {
+        const [dx, dy] = [numbers[i] ?? 0, numbers[i + 1] ?? 0];
+        // the edge of the map at the South Pole
+        if (y !== 90 || dy !== 0) expect(Math.abs(dx), `${x} ${y}`).toBeLessThan(180);
+        x += dx;
+        y += dy;
+      }
+      expect(Math.abs(first - x), `${start} to ${x} ${y}`).toBeLessThan(180);
+    }
+  });
+});
+
+it('does not take coordinates for the values of a chart', () => {
+  const shape = { numbers: ['latitude', 'longitude', 'population'], times: [], others: ['name'] };
+  expect(chosenIn(shape, null, null, null)).toEqual({ x: 'name', y: 'population', kind: 'bar' });
 });
