@@ -494,7 +494,11 @@ describe('the console', () => {
       await page.getByRole('button', { name: 'region', exact: true }).first().click();
       await page.getByRole('complementary', { name: 'region' }).getByText('A part of the country').waitFor();
       await page.getByRole('link', { name: 'Edit', exact: true }).click();
+      await page.getByRole('button', { name: 'region', exact: true }).click();
+      await page.getByRole('textbox', { name: 'Script' }).waitFor();
       await page.getByRole('button', { name: 'Versions' }).click();
+      // one of the list is marked: what is shown
+      expect(await page.locator('.list [aria-pressed=true]').allTextContents()).toEqual(['Versions']);
       await page.locator('.versions .item').nth(1).click();
       await page.getByText(/ROLLBACK ONTOLOGY "shop" TO VERSION/).waitFor();
       await page.getByText('Rolling back to it changes:').waitFor();

@@ -50,7 +50,11 @@ export default function Chart({ rows, count }: { readonly rows: Rows; readonly c
         width: element.clientWidth || 640,
         height: heightAt(element),
         // bars have room on both sides
-        scales: { x: { time: isTime, ...(isTime || isNumber ? {} : { range: [-0.6, labels.length - 0.4] as [number, number] }) } },
+        scales: {
+          x: { time: isTime, ...(isTime || isNumber ? {} : { range: [-0.6, labels.length - 0.4] as [number, number] }) },
+          // bars begin at zero
+          y: chosen === 'bar' ? { range: (_u: uPlot, least: number, most: number) => [1.05 * Math.min(0, least), 1.05 * Math.max(0, most) || 1] } : {},
+        },
         axes: [
           {
             stroke,
@@ -72,7 +76,7 @@ export default function Chart({ rows, count }: { readonly rows: Rows; readonly c
           {
             label: y,
             stroke: COLOURS[0] as string,
-            ...(chosen === 'bar' ? { fill: `${COLOURS[0]}99`, paths: uPlot.paths.bars?.({ size: [0.7, 60] }) ?? (() => null) } : {}),
+            ...(chosen === 'bar' ? { fill: `${COLOURS[0]}99`, paths: uPlot.paths.bars?.({ size: [0.7, 60] }) ?? (() => null), points: { show: false } } : {}),
             ...(chosen === 'scatter' ? { paths: () => null, points: { show: true, size: 5 } } : {}),
           },
         ],

@@ -57,13 +57,14 @@ function Page({ model: m }: { readonly model: Model }) {
     );
   if (listed === null) return refused === null ? <Loading /> : <FailureBox failure={refused} retry={again} />;
   const objects = listed.unlisted;
+  const isShown = (kind: string, name = open?.name): boolean => tab === 'script' && open?.kind === kind && open.name === name;
   return (
     <div class="columns">
       <aside class="list">
-        <button type="button" class="item" aria-pressed={open?.kind === 'ontology'} onClick={() => choose('ontology', m.name)}>
+        <button type="button" class="item" aria-pressed={isShown('ontology')} onClick={() => choose('ontology', m.name)}>
           {texts.edit.whole}
         </button>
-        <button type="button" class="item" aria-pressed={open?.kind === 'new'} onClick={() => begin({ kind: 'new', name: '', script: '' })}>
+        <button type="button" class="item" aria-pressed={isShown('new')} onClick={() => begin({ kind: 'new', name: '', script: '' })}>
           {texts.edit.fresh}
         </button>
         <button type="button" class="item" aria-pressed={tab === 'versions'} onClick={() => show('versions')}>
@@ -78,7 +79,7 @@ function Page({ model: m }: { readonly model: Model }) {
             <ul>
               {of.map((o) => (
                 <li key={o.name}>
-                  <button type="button" class="item" aria-pressed={open?.kind === kind && open.name === o.name} onClick={() => choose(kind, o.name)}>
+                  <button type="button" class="item" aria-pressed={isShown(kind, o.name)} onClick={() => choose(kind, o.name)}>
                     {o.name}
                   </button>
                 </li>
