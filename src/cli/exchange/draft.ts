@@ -40,6 +40,8 @@ export class Draft {
   readonly measures: MeasureDef[] = [];
   readonly #byName = new Map<string, DraftConcept>();
   readonly #properties = new Map<string, PropertyDef & { readonly isTyped: boolean; readonly isExact: boolean; readonly isWhole?: boolean }>();
+  /** Properties whose type is assumed, because mappings compare their values. */
+  readonly #assumed = new Set<string>();
   description: string | null = null;
   config: Record<string, string> = {};
 
@@ -134,6 +136,15 @@ export class Draft {
     else if (b?.isTyped) this.typed(one, b.type);
   }
 
+  /** The SQL of a column that a link compares with a property: as text if no document states the type of the property, which is a string then. */
+  compared(sql: string, name: string): string {
+    const p = this.#properties.get(fold(name));
+    if (p === undefined || (p.isTyped && !this.#assumed.has(fold(name)))) return sql;
+    this.#properties.set(fold(name), { ...p, isTyped: true, isExact: true });
+    this.#assumed.add(fold(name));
+    return `CAST(${sql} AS text)`;
+  }
+
   /** Reports a loss that several places would report. */
   once(loss: string): void {
     if (!this.losses.includes(loss)) this.losses.push(loss);
@@ -147,7 +158,7 @@ export class Draft {
 
   /** The properties whose type no document states. */
   get untyped(): readonly string[] {
-    return [...this.#properties.values()].filter((p) => !p.isTyped).map((p) => p.name);
+    return [...this.#properties.values()].filter((p) => !p.isTyped || this.#assumed.has(fold(p.name))).map((p) => p.name);
   }
 
   /** A concept and its ancestors, nearest first. */

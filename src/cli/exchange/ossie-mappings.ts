@@ -229,7 +229,11 @@ export class MappingSql {
       };
     };
     const link = { forward: end(forward, relationship), back: end(back, inverse) };
-    const fields = (dataset.fields ?? []).map((f) => ({ property: f.name, sql: sqlOf(f.expression) ?? f.name }));
+    const known = [link.forward, link.back].flatMap((e) => e.columns.map((column, i) => ({ column, reference: e.references[i] ?? '' })));
+    const fields = (dataset.fields ?? []).map((f) => {
+      const reference = known.find((k) => sameName(k.column, f.name))?.reference ?? '';
+      return { property: f.name, sql: this.#draft.compared(sqlOf(f.expression) ?? f.name, reference) };
+    });
     const sql = this.#datasets.hasEnd(forward) ? dataset.source.trim() : this.#select(dataset, fields, true);
     const datasource = extensionOf<DatasetExtension>(dataset.custom_extensions)?.datasource ?? 'main';
     this.#draft.mappings.push({ name: dataset.name, kind: 'link', concept: null, property: null, link, datasource, sql, columns: [] });
@@ -254,6 +258,7 @@ export class MappingSql {
         const sql = (o: ObjectMapping, concept: string, prefix: string): Column[] =>
           this.expressionsOf(o, concept).map((e, n) => ({ property: `${prefix}${n + 1}`, sql: (dataset && this.#datasets.mapped.sqlOf(e, dataset)) ?? '' }));
         const columns = [...sql(from, c.name, 'from'), ...sql(to, r.target, 'to')];
+        const references = [...near, ...far];
         if (
           dataset === undefined ||
           near.length === 0 ||
@@ -270,8 +275,9 @@ export class MappingSql {
           back: { relationship: r.inverse ?? `~${r.name}`, columns: names('from'), concept: c.name, references: near },
         };
         const name = `map_${c.name}_${r.name}${i === 0 ? '' : `_${i + 1}`}`;
+        const compared = columns.map((e, n) => ({ ...e, sql: this.#draft.compared(e.sql, references[n] ?? '') }));
         const notNull = columns.map((e) => `${quoteDouble(e.property)} IS NOT NULL`).join(' AND ');
-        const text = `SELECT * FROM (${this.#select(dataset, columns, true)}) AS links WHERE ${notNull}`;
+        const text = `SELECT * FROM (${this.#select(dataset, compared, true)}) AS links WHERE ${notNull}`;
         const listed = `SELECT ${columns.map((e) => quoteDouble(e.property)).join(', ')}${text.slice('SELECT *'.length)}`;
         this.#draft.mappings.push({ name, kind: 'link', concept: null, property: null, link, datasource: 'main', sql: listed, columns: [] });
       });

@@ -328,7 +328,8 @@ export class RdfMappings {
       return;
     }
     if (!this.#draft.lineage(c.name).some((a) => a.multi.some((p) => sameName(p, property)))) c.multi.push(property);
-    const list = [...near.map((text, i) => `${text} AS ${quoteDouble(key[i] ?? '')}`), `${value} AS ${quoteDouble(property)}`];
+    const own = near.map((text, i) => `${this.#draft.compared(text, key[i] ?? '')} AS ${quoteDouble(key[i] ?? '')}`);
+    const list = [...own, `${value} AS ${quoteDouble(property)}`];
     const sql =
       m.own !== undefined && m.query !== undefined
         ? m.query
@@ -350,7 +351,8 @@ export class RdfMappings {
     const names = (prefix: string, texts: readonly string[]): readonly string[] => (isOwn ? texts : texts.map((_, i) => `${prefix}${i + 1}`));
     const [from, to] = [names('from', near), names('to', far.sql)];
     const all = [...near, ...far.sql];
-    const list = all.map((text, i) => `${text} AS ${quoteDouble([...from, ...to][i] ?? '')}`);
+    const references = [...key, ...far.references];
+    const list = all.map((text, i) => `${isOwn ? text : this.#draft.compared(text, references[i] ?? '')} AS ${quoteDouble([...from, ...to][i] ?? '')}`);
     const sql = isOwn
       ? (m.query ?? '')
       : `SELECT DISTINCT ${list.join(', ')} FROM ${fromOf(m, (loss) => this.#draft.once(loss))} WHERE ${all.map((a) => `${a} IS NOT NULL`).join(' AND ')}`;

@@ -103,10 +103,10 @@ export function rawType(concept: Concept, def: PropertyDef): string | undefined 
 /** True if all mappings of the concept have integer types for a property, but not the same one. */
 export const isMixedInteger = (concept: Concept, def: PropertyDef): boolean => integerTypes(concept, def).size > 1;
 
-/** The types of the columns of a property, if all of them are integers. */
+/** The types of the columns of a property that is declared as a number, if all of them are integers. A text of integers is compared and sorted as a text. */
 function integerTypes(concept: Concept, def: PropertyDef): ReadonlySet<string> {
   const found = new Set<string>();
-  if (def.expression !== null) return found;
+  if (def.expression !== null || parseType(def.type).family !== 'number') return found;
   let rows = concept.rows;
   while (rows.kind === 'logic') rows = rows.source.rows;
   const wanted = def.name.toLowerCase();

@@ -74,6 +74,25 @@ it('a calculated property of a concept without a dataset keeps its tags, althoug
   expect(back.graph.property('next')).toMatchObject({ tags: { unit: 'x', synonyms: 'following' }, expression: expect.stringContaining('1 +') });
 });
 
+it('links to keys without a type compare texts, as the keys are', async () => {
+  const fields = (...names: string[]) => names.map((name) => ({ name, expression: { dialects: [{ dialect: 'ANSI_SQL', expression: name }] } }));
+  const model = {
+    name: 'film',
+    datasets: [
+      { name: 'actors', source: 's.actors', primary_key: ['actor_id'], fields: fields('actor_id') },
+      { name: 'movies', source: 's.movies', primary_key: ['movie_id'], fields: fields('movie_id') },
+      { name: 'roles', source: 's.roles', primary_key: ['actor_id', 'movie_id'], fields: fields('actor_id', 'movie_id') },
+    ],
+    relationships: ['actor', 'movie'].map((of) => ({ name: of, from: 'roles', to: `${of}s`, from_columns: [`${of}_id`], to_columns: [`${of}_id`] })),
+  };
+  const text = JSON.stringify({ version: '0.1.1', semantic_model: [model] });
+  const imported = await OSSIE.read([{ path: 'film.json', text }], (await sample('examples/world/model.kg', 'world')).reader);
+  expect(imported.losses).toEqual(['no type is given for actor_id, movie_id: string is assumed']);
+  expect(imported.model.mappings.find((m) => m.kind === 'link')?.sql).toBe(
+    'SELECT DISTINCT CAST(actor_id AS text) AS "actor_id", CAST(movie_id AS text) AS "movie_id" FROM s.roles AS "roles"',
+  );
+});
+
 describe('generated models', () => {
   it(
     'are the same after a way through Ossie, and the second export equals the first',

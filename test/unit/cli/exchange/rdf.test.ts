@@ -66,6 +66,18 @@ it('links to objects of a mapping without their key are those of the other mappi
   );
 });
 
+it('links and several values of objects whose key has no type compare texts, as the key is', async () => {
+  const { back } =
+    await imported(`:Person a owl:Class . :friend a owl:ObjectProperty ; rdfs:domain :Person ; rdfs:range :Person . :nick a owl:DatatypeProperty ; rdfs:domain :Person .
+    <#p> rr:logicalTable [ rr:tableName "s.p" ] ; rr:subjectMap [ rr:template "http://x.example/p/{id}" ; rr:class :Person ] .
+    <#f> rr:logicalTable [ rr:tableName "s.f" ] ; rr:subjectMap [ rr:template "http://x.example/p/{a}" ] ;
+      rr:predicateObjectMap [ rr:predicate :friend ; rr:objectMap [ rr:template "http://x.example/p/{b}" ] ] .
+    <#n> rr:logicalTable [ rr:tableName "s.n" ] ; rr:subjectMap [ rr:template "http://x.example/p/{who}" ] ;
+      rr:predicateObjectMap [ rr:predicate :nick ; rr:objectMap [ rr:column "nick" ] ] .`);
+  const sql = back.graph.model.mappings.filter((m) => m.kind !== 'concept').map((m) => m.sql);
+  expect(sql).toEqual([expect.stringContaining('CAST(a AS text) AS "from1", CAST(b AS text) AS "to1"'), expect.stringContaining('CAST(who AS text) AS "id"')]);
+});
+
 it('what OWL cannot say is printed', async () => {
   const { losses } = await RDF.write(await sample('examples/bikehire/model.kg', 'bikehire'));
   expect(losses).toContain('depth 5 of employee.reports_to: only in kg:depth');
