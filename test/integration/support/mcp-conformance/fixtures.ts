@@ -4,6 +4,7 @@
  * does: other content than text, notifications, questions to the user.
  */
 import { completable, fromJsonSchema, type JsonSchemaType, type McpServer, ResourceTemplate } from '@modelcontextprotocol/server';
+import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/server/validators/cf-worker';
 import { z } from 'zod';
 import { SvcError } from '../../../../src/errors.ts';
 import { OFFER, type Offer } from '../../../../src/mcp/offer.ts';
@@ -82,9 +83,13 @@ function addContents(server: McpServer): void {
     ],
   };
   for (const [name, content] of Object.entries(contents)) server.registerTool(name, { description: 'Content of some type' }, async () => ({ content }));
-  server.registerTool('json_schema_2020_12_tool', { description: 'Many keywords', inputSchema: fromJsonSchema(WIDE_SCHEMA) }, async () => ({
-    content: [text('called')],
-  }));
+  server.registerTool(
+    'json_schema_2020_12_tool',
+    { description: 'Many keywords', inputSchema: fromJsonSchema(WIDE_SCHEMA, new CfWorkerJsonSchemaValidator()) },
+    async () => ({
+      content: [text('called')],
+    }),
+  );
 }
 
 function addNotifying(server: McpServer): void {
