@@ -447,6 +447,10 @@ describe('the console', () => {
     await other.locator('input[type=file]').setInputFiles(file);
     await expect.poll(async () => (await fills(other)).length).toBe(2);
     expect(await other.locator('.tie').count()).toBe(2);
+    // and again
+    await other.getByRole('button', { name: 'Clear' }).click();
+    await other.locator('input[type=file]').setInputFiles(file);
+    await expect.poll(async () => (await fills(other)).length).toBe(2);
     expect(complaints).toEqual([]);
   });
 

@@ -116,7 +116,9 @@ function Page({ model: m }: { readonly model: Model }) {
 
   const load = (): void => {
     const [chosenFile] = file.current?.files ?? [];
-    if (chosenFile === undefined) return;
+    if (file.current === null || chosenFile === undefined) return;
+    // so that the same file can be chosen again
+    file.current.value = '';
     void attempt(
       async () => {
         const read = fromJson(await chosenFile.text());
