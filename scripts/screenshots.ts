@@ -31,7 +31,7 @@ function reply({ body }: Heard): object {
 
 /** The pictures: where they are taken, and what is done before. */
 const PICTURES: Readonly<Record<string, { readonly place: string; readonly steps: (page: Page) => Promise<void> }>> = {
-  ontologies: { place: '#/', steps: async (page) => page.getByText('world').first().waitFor() },
+  ontologies: { place: '#/', steps: async (page) => page.getByText('9 concepts').waitFor() },
   model: {
     place: '#/world/model?concept=country',
     steps: async (page) => page.locator('.details table').waitFor(),

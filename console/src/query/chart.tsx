@@ -64,7 +64,7 @@ export default function Chart({ rows, count }: { readonly rows: Rows; readonly c
               : {
                   incrs: [1, 2, 5, 10, 20, 50],
                   // as far apart as the longest is wide
-                  space: () => 16 + 7 * Math.min(16, Math.max(...labels.map((l) => l.length))),
+                  space: () => 4 + 6 * Math.min(16, Math.max(...labels.map((l) => l.length))),
                   values: (_u: uPlot, splits: number[]) => splits.map((s) => (Number.isInteger(s) ? (labels[s] ?? '').slice(0, 16) : '')),
                 }),
           },
