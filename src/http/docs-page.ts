@@ -27,11 +27,11 @@ h2 { font-size: 1.125rem; margin: 1.5rem 0 .5rem; }
 h3 { margin: 1rem 0 .25rem; font-size: 1rem; }
 form, .choice { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; margin: .5rem 0; }
 form input { flex: 1 1 20rem; }
-input, select, textarea, button { font: inherit; padding: .3rem .5rem; border: 1px solid var(--line); border-radius: 6px; }
+input, select, textarea, button { font: inherit; color: inherit; background: var(--bg); padding: .3rem .5rem; border: 1px solid var(--line); border-radius: 6px; }
 textarea, pre, code { font-family: ui-monospace, monospace; font-size: .875rem; }
 textarea { width: 100%; }
 button { cursor: pointer; }
-button.quiet { background: none; }
+button:not(.quiet) { background: var(--go); border-color: var(--go); color: var(--bg); font-weight: 600; }
 button[aria-disabled=true] { opacity: .6; cursor: progress; }
 .operation { border: 1px solid var(--line); border-radius: 6px; margin: .3rem 0; padding: .3rem .6rem; }
 .operation > summary { cursor: pointer; overflow-wrap: anywhere; }

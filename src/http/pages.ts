@@ -71,7 +71,7 @@ const STYLE = `:root { color-scheme: light dark; --bg: #fff; --surface: #f6f7f9;
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--bg); color: var(--text); font: .9375rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; overflow-wrap: anywhere; }
 main { max-width: 26rem; margin: 6vh auto 3rem; padding: 1.5rem 1rem; background: var(--surface); border: 1px solid var(--edge); border-radius: 8px; }
-nav { max-width: 26rem; padding: 0 1rem; margin: -2rem auto 3rem; text-align: center; }
+nav { max-width: 28rem; padding: 0 1rem; margin: -2rem auto 3rem; text-align: center; }
 @media (max-width: 28rem) { nav { margin-top: 0; } main { margin: 0; border: 0; background: none; } }
 h1 { font-size: 1.5rem; line-height: 1.25; margin: 0 0 1rem; }
 a { color: var(--go); }
