@@ -498,6 +498,8 @@ describe('the console', () => {
       await page.getByRole('button', { name: 'region', exact: true }).first().click();
       await page.getByRole('complementary', { name: 'region' }).getByText('A part of the country').waitFor();
       await page.getByRole('link', { name: 'Edit', exact: true }).click();
+      // the view before it has a button of that name, too
+      await page.getByRole('button', { name: 'Versions' }).waitFor();
       await page.getByRole('button', { name: 'region', exact: true }).click();
       await page.getByRole('textbox', { name: 'Script' }).waitFor();
       await page.getByRole('button', { name: 'Versions' }).click();
