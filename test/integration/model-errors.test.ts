@@ -63,6 +63,12 @@ describe('a function that PostgreSQL has with other arguments', () => {
   });
 });
 
+it('a datasource that is not attached has a hint', async () => {
+  await s.rows("CREATE DATASOURCE spare TYPE postgres SECRET 'DATASOURCE_MAIN'");
+  const { json } = await s.query('CREATE OR REPLACE MAPPING m_kind INTO (kind) USING spare AS SELECT state AS code FROM faults.job', 'faults');
+  expect([json.code, json.hint]).toEqual(['unknown_datasource', 'ALTER ONTOLOGY ... ADD DATASOURCE attaches one.']);
+});
+
 describe('a relationship over types that PostgreSQL does not compare', () => {
   const hint = 'Give both properties the same type in the model, and cast the column in a mapping if the tables differ.';
   const there = 'the relationship `has_kind` of `job` compares `no` (bigint) with `code` (string) of `kind`';

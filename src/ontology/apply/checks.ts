@@ -8,9 +8,9 @@ import { ENTITY_COLUMNS, fold, sameName, THING } from '../names.ts';
 export type Kind = 'concept' | 'property' | 'measure' | 'mapping' | 'view' | 'cube' | 'relationship' | 'datasource' | 'tag';
 
 /** 400 `unknown_<kind>`, with the most similar known name. `of` says where the name was looked up. */
-export function unknown(kind: Kind, name: string, offset: number | undefined, known: Iterable<string>, of = ''): SvcError {
+export function unknown(kind: Kind, name: string, offset: number | undefined, known: Iterable<string>, of = '', hint?: string): SvcError {
   const near = nearest(name, known);
-  return badRequest(`unknown_${kind}`, `unknown ${kind} ${quoted(name)}${of}${didYouMean(near)}`, { offset });
+  return badRequest(`unknown_${kind}`, `unknown ${kind} ${quoted(name)}${of}${didYouMean(near)}`, { offset, hint });
 }
 
 /** 400 `exists`. */

@@ -129,7 +129,7 @@ function datasourceOf(s: CreateMapping, context: ApplyContext): string {
 function attached(name: { readonly text: string; readonly offset: number }, { datasources }: ApplyContext): string {
   if (datasources === null) return name.text;
   const found = datasources.find((d) => sameName(d, name.text));
-  if (found === undefined) throw unknown('datasource', name.text, name.offset, datasources);
+  if (found === undefined) throw unknown('datasource', name.text, name.offset, datasources, '', 'ALTER ONTOLOGY ... ADD DATASOURCE attaches one.');
   return found;
 }
 
