@@ -34,6 +34,8 @@ export interface Written {
 
 /** The most grants of a user to a client. Older grants end. */
 export const MAX_GRANTS = 20;
+/** The most grants of a user to all clients. Anyone can register clients, and each new grant reads all of them. */
+export const MAX_ALL_GRANTS = 500;
 const MAX_SPENT = 1000;
 const ID_CHARACTERS = 32;
 /** The number of records that are read at once. A record may have 20 KiB, and the number of refreshed tokens is not limited. */
@@ -160,13 +162,13 @@ export class OAuthRecords {
     if (due === null || due > expires + DELETE_AFTER_MS) await this.#storage.setAlarm(expires + DELETE_AFTER_MS);
   }
 
-  /** Before a new grant is stored, ends the oldest grants to the same client, so that at most 20 remain. */
+  /** Before a new grant is stored, ends the oldest grants to the same client, so that at most 20 remain, and the oldest of too many to all clients. */
   async #makeRoom(value: string): Promise<void> {
     const { clientId } = JSON.parse(value) as GrantPart;
-    const grants = [...(await this.#storage.list<Stored>({ prefix: 'grant:' }))]
-      .filter(([, record]) => (JSON.parse(record.value) as GrantPart).clientId === clientId)
-      .sort(([, a], [, b]) => b.made - a.made);
-    for (const [key] of grants.slice(MAX_GRANTS - 1)) await this.#remove(key);
+    const all = [...(await this.#storage.list<Stored>({ prefix: 'grant:' }))].sort(([, a], [, b]) => b.made - a.made);
+    const own = all.filter(([, record]) => (JSON.parse(record.value) as GrantPart).clientId === clientId);
+    const ended = new Set([...own.slice(MAX_GRANTS - 1), ...all.slice(MAX_ALL_GRANTS - 1)].map(([key]) => key));
+    for (const key of ended) await this.#remove(key);
   }
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MAX_GRANTS, OAuthRecords, PAGE, type Storage } from '../../../src/oauth/records.ts';
+import { MAX_ALL_GRANTS, MAX_GRANTS, OAuthRecords, PAGE, type Storage } from '../../../src/oauth/records.ts';
 
 /** A Durable Object's storage and clock. */
 function object() {
@@ -124,6 +124,16 @@ describe('records', () => {
       false,
       false,
     ]);
+  });
+
+  it('keep the newest grants to all clients together', async () => {
+    const it = object();
+    for (let i = 0; i < MAX_ALL_GRANTS + 2; i++) {
+      it.now++;
+      await it.records.write(entry(`grant:u:${i}`, grant(`client ${i}`)));
+    }
+    const names = (await it.records.names('grant:')).map(({ name }) => name);
+    expect([names.length, ['grant:u:0', 'grant:u:1', 'grant:u:2'].map((name) => names.includes(name))]).toEqual([MAX_ALL_GRANTS, [false, false, true]]);
   });
 
   it('keep the newest grants of each client', async () => {
