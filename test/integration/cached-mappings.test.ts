@@ -220,6 +220,27 @@ describe('CACHE MAPPING', () => {
     expect(await service.rows(of('2 hours'), 'shop', editor)).toHaveLength(1);
   });
 
+  it('says nothing about mappings that the caller does not see, and no number of rows without QUERY on the datasource', async () => {
+    await service.rows(`${CACHE}; CACHE MAPPING m_sale OPTIONS (schema = 'cached')`, 'shop');
+    const part = ['EDIT ON ontology.shop', 'EDIT ON ontology.shop.concept.sale'];
+    const editor = await service.user('eli', ...part);
+    const both = await service.user('ben', ...part, 'EDIT ON datasource.main');
+    const list = 'SELECT mapping_name, number_of_rows FROM svc.SYS_CACHES ORDER BY 1';
+    expect(await service.rows(list, 'shop', editor)).toEqual([{ mapping_name: 'm_sale', number_of_rows: null }]);
+    expect(await service.rows(list, 'shop', both)).toEqual([{ mapping_name: 'm_sale', number_of_rows: expect.any(Number) }]);
+    for (const token of [editor, both]) {
+      for (const sql of ['CACHE MAPPING NAME', "CACHE MAPPING NAME OPTIONS (schema = 'cached')", 'UNCACHE MAPPING NAME']) {
+        const answers = await Promise.all(['m_person', 'm_nobody'].map((name) => service.query(sql.replace('NAME', name), 'shop', token)));
+        const [hidden, unknown] = answers.map(({ status, json }) =>
+          JSON.stringify({ status, ...json, request_id: '' }).replaceAll(/m_person|m_nobody/g, 'NAME'),
+        );
+        expect(hidden, sql).toBe(unknown);
+        expect(hidden).toMatch(/unknown_mapping|not_cached/);
+      }
+    }
+    expect(await service.rows('CACHE MAPPING m_sale', 'shop', both)).toHaveLength(1);
+  });
+
   it('has no index on values that are too long for one', async () => {
     await service.database.exec('CREATE TABLE shop.t_long (id integer, code text)');
     // no two parts are equal, so that it cannot be compressed

@@ -2,8 +2,10 @@
 import { can } from '../../auth/grants.ts';
 import { listCaches } from '../../catalog/caches.ts';
 import type { OntologyRow } from '../../catalog/snapshot.ts';
+import { find } from '../../ontology/apply/lists.ts';
 import type { Graph } from '../../ontology/graph.ts';
 import { mappingDigest } from '../caller/mapping-digest.ts';
+import { seesAll } from '../caller/sight.ts';
 import type { Session } from '../session.ts';
 
 /** A line of SYS_CACHES. */
@@ -27,20 +29,28 @@ export interface CacheLine {
   readonly failed: string | null;
 }
 
-/** Reads the caches of an ontology, for those who may edit it: the number of rows and the messages of the database are not for others. @throws SvcError 503 */
+/**
+ * Reads the caches of an ontology, for those who may edit it: those of mappings that they see. The number of rows, which counts hidden rows too, is for those who may query
+ * the datasource, and the messages of the database for those who may edit it.
+ * @param graph the part that the caller sees
+ * @throws SvcError 503
+ */
 export async function visibleCaches({ caller, request }: Session, ontology: OntologyRow, graph: Graph): Promise<readonly CacheLine[]> {
   if (!can(caller.principal, 'edit', ['ontology', ontology.name])) return [];
   const { db, now } = request.runtime;
   const lines: CacheLine[] = [];
   for (const { mapping, key, schema, maxAge, error, failed, table } of await listCaches(db, ontology.id)) {
-    const def = graph.whole.mapping(key);
+    const def = find(graph.model.mappings, key) && graph.whole.mapping(key);
+    // the cache of a mapping that was dropped, or that the caller does not see
+    if (def === undefined && !seesAll(caller.principal, ontology.name)) continue;
+    const mayQuery = table !== null && can(caller.principal, 'query', ['datasource', table.datasource]);
     const isSame = table !== null && def !== undefined && (await mappingDigest(def)) === table.digest;
     const isYoung = table !== null && now() - table.asOf < maxAge * 1000;
     lines.push({
       mapping,
       datasource: table?.datasource ?? null,
       table: table && `${schema}.${table.name}`,
-      rows: table?.rows ?? null,
+      rows: mayQuery ? table.rows : null,
       asOf: table && new Date(table.asOf).toISOString(),
       maxAge,
       state: table === null ? 'empty' : !isSame ? 'changed' : isYoung ? 'used' : 'expired',

@@ -1,14 +1,15 @@
 /** CACHE MAPPING and UNCACHE MAPPING (docs/design/caches.md#cached-mappings). */
-import { can, canSee } from '../../auth/grants.ts';
+import { can } from '../../auth/grants.ts';
 import { type CacheOptions, findCache, removeCache, setCache } from '../../catalog/caches.ts';
 import { badRequest, forbidden, quoted } from '../../errors.ts';
 import type { CacheMapping, UncacheMapping } from '../../language/statements.ts';
-import type { Graph } from '../../ontology/graph.ts';
+import { find } from '../../ontology/apply/lists.ts';
 import { fold } from '../../ontology/names.ts';
 import { cachedSelect, type Uncacheable } from '../../planner/cached.ts';
 import { allowedFunctionsOf } from '../../planner/read/own-functions.ts';
 import { lacks, unknownInStatement } from '../caller/lookup.ts';
 import { mayMakePolicies } from '../caller/policies.ts';
+import { seenBy, seesAll } from '../caller/sight.ts';
 import { verified } from '../read/verified.ts';
 import { cacheOptions } from './cache-options.ts';
 import { type Changing, type Done, done } from './changing.ts';
@@ -41,9 +42,15 @@ async function cacheMapping(ctx: Changing, { name, datasource: other, options: w
   const graph = await draft.graph();
   const { caller, principal } = ctx;
   const { runtime } = ctx.session.request;
-  const mapping = graph.whole.mapping(name.text);
-  const known = (): string[] => graph.model.mappings.map((m) => m.name).filter((m) => canSee(principal, ['ontology', draft.name, 'mapping', m]));
-  if (mapping === undefined) throw unknownInStatement('mapping', name, known());
+  const seen = seenBy(principal, graph.whole, runtime.parser).model.mappings;
+  const mapping = find(seen, name.text) && graph.whole.mapping(name.text);
+  if (mapping === undefined) {
+    throw unknownInStatement(
+      'mapping',
+      name,
+      seen.map((m) => m.name),
+    );
+  }
   const datasource = caller.snapshot.datasources.find((d) => d.key === fold(mapping.datasource));
   if (datasource === undefined || !can(principal, 'edit', ['datasource', datasource.name]))
     throw lacks('EDIT', `datasource.${mapping.datasource}`, source.offset);
@@ -93,20 +100,20 @@ function requireFresh(ctx: Changing, { row, name }: Draft, { old, options }: { o
 async function uncacheMapping(ctx: Changing, { name, source }: UncacheMapping): Promise<Done> {
   const draft = editable(ctx, source.offset);
   const key = fold(name.text);
+  const { runtime } = ctx.session.request;
+  const { whole } = await draft.graph();
   // the mapping itself may have been dropped
-  if ((await findCache(ctx.db, draft.row.id, key)) === undefined) {
+  const isSeen = seesAll(ctx.principal, draft.name) || find(seenBy(ctx.principal, whole, runtime.parser).model.mappings, name.text) !== undefined;
+  if (!isSeen || (await findCache(ctx.db, draft.row.id, key)) === undefined) {
     throw badRequest('not_cached', `the mapping ${quoted(name.text)} is not cached`, { offset: name.offset });
   }
-  const datasource = mappingDatasource(await draft.graph(), name.text);
+  const datasource = whole.mapping(name.text)?.datasource;
   if (datasource !== undefined && !can(ctx.principal, 'edit', ['datasource', datasource])) throw lacks('EDIT', `datasource.${datasource}`, source.offset);
-  const { runtime } = ctx.session.request;
   return {
     ...done([removeCache(draft.row.id, key, graceSeconds(runtime.config))], { mapping: name.text, cached: false }),
     perform: () => sweepCaches(runtime),
   };
 }
-
-const mappingDatasource = (graph: Graph, name: string): string | undefined => graph.whole.mapping(name)?.datasource;
 
 export const CACHES: Kinds<'cache_mapping' | 'uncache_mapping'> = {
   cache_mapping: { apply: cacheMapping },
