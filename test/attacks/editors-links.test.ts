@@ -8,7 +8,7 @@ import { DEEP, generated, patience, SEED } from '../support/generated.ts';
 import { reached, startService, type TestService } from '../support/service.ts';
 import { sizesOf } from '../support/sizes.ts';
 import { PROBES, script } from './generated/link-scripts.ts';
-import { filled, MODEL, POLICIES, TABLES } from './generated/link-world.ts';
+import { APART, filled, type Hidden, MODEL, POLICIES, TABLES } from './generated/link-world.ts';
 
 const SIZES = sizesOf('attacks/editors-links');
 
@@ -28,14 +28,42 @@ async function seen(ontology: string, probes: readonly string[]): Promise<string
   return answers.map(({ status, json }) => `${status} ${JSON.stringify({ ...json, request_id: '' })}`);
 }
 
-const KINDS = POLICIES.map(([what, policies], i) => [what, policies, i] as const).filter((_, i) => i % SIZES.everyKind === 0);
+/** What a reader and an editor see, and what must not matter to their answers. */
+interface World {
+  readonly what: string;
+  readonly model: string;
+  readonly policies: readonly string[];
+  readonly grants: (ontology: string) => readonly string[];
+  readonly hidden: Hidden;
+}
 
-describe.each(KINDS)('under %s', (_, policies, at) => {
+/** Grants of QUERY to the reader, and of EDIT to the editor, on some concepts. */
+const on =
+  (concepts: readonly string[], more: readonly string[]) =>
+  (o: string): readonly string[] => [
+    ...concepts.flatMap((c) => [`QUERY ON ontology.${o}.concept.${c} TO USER rob`, `EDIT ON ontology.${o}.concept.${c} TO USER ed`]),
+    `EDIT ON ontology.${o} TO USER ed`,
+    ...more.map((m) => `${m} ontology.${o} TO USER ed`),
+  ];
+const PEOPLE = ['being', 'person', 'senior', 'busy', 'shut', 'kin', 'own', 'new1', 'new2'];
+const FIRMS = ['firm', 'closed', 'own'];
+
+const WORLDS: readonly World[] = [
+  ...POLICIES.map(([what, policies]): World => {
+    const grants = (o: string): readonly string[] => [`QUERY ON ALL ontology.${o} TO USER rob`, `EDIT ON ALL ontology.${o} TO USER ed`];
+    return { what: `under ${what}`, model: MODEL, policies, grants, hidden: 'some' };
+  }),
+  { what: 'without a right on firms', model: APART, policies: [], grants: on(PEOPLE, []), hidden: 'firms' },
+  { what: 'without a right on people', model: APART, policies: [], grants: on(FIRMS, []), hidden: 'people' },
+  { what: 'without QUERY on firms', model: APART, policies: [], grants: on(PEOPLE, ['ACCESS ON ALL']), hidden: 'firms' },
+  { what: 'without QUERY on people', model: APART, policies: [], grants: on(FIRMS, ['ACCESS ON ALL']), hidden: 'people' },
+];
+const KINDS = WORLDS.map((world, at) => ({ ...world, at })).filter((_, i) => i % SIZES.everyKind === 0);
+
+describe.each(KINDS)('$what', ({ what, model, policies, grants, hidden, at }) => {
   it('no script of an editor makes an answer depend on hidden rows, links and values', { timeout: patience(120_000) }, async () => {
     const ontology = `lk${at}`;
-    await s.rows(
-      `CREATE ONTOLOGY ${ontology}; ${MODEL}; GRANT QUERY ON ALL ontology.${ontology} TO USER rob; GRANT EDIT ON ALL ontology.${ontology} TO USER ed`,
-    );
+    await s.rows([`CREATE ONTOLOGY ${ontology}`, model, ...grants(ontology).map((g) => `GRANT ${g}`)].join('; '));
     for (const p of policies) await s.rows(p, ontology);
     const base = (await s.rows('SHOW VERSION', ontology))[0].id;
     const counts = new Map<string, number>();
@@ -46,7 +74,7 @@ describe.each(KINDS)('under %s', (_, policies, at) => {
       const before: string[][] = [];
       let probes = PROBES;
       for (const seed of [one, other]) {
-        for (const statement of filled(seed)) await s.database.exec(statement);
+        for (const statement of filled(seed, hidden)) await s.database.exec(statement);
         const answers = await seen(ontology, probes);
         // what has no answer now has none with other values
         if (before.length === 0) probes = probes.filter((_q, i) => !/^40[03] .*"(unknown_|bad_|no_|ambiguous)/.test(answers[i] as string));
@@ -54,6 +82,8 @@ describe.each(KINDS)('under %s', (_, policies, at) => {
       }
       for (const [i, a] of (before[0] as string[]).entries()) {
         if (a.startsWith('200')) count('probes with rows');
+        // a busy machine
+        if ([a, before[1]?.[i]].some((answer) => /^50[34] /.test(answer ?? ''))) continue;
         if (a !== before[1]?.[i]) throw new Error(`${probes[i]}\n${a}\n${before[1]?.[i]}`);
       }
     };
@@ -70,7 +100,7 @@ describe.each(KINDS)('under %s', (_, policies, at) => {
       }
     });
     const { failed, errorInstance, counterexample } = await fc.check(property, { ...generated(SIZES.scripts, SIZES.scripts), endOnFailure: true });
-    if (DEEP) process.stderr.write(`${POLICIES[at]?.[0]}: ${[...counts].map(([k, n]) => `${k}: ${n}`).join(', ')}\n`);
+    if (DEEP) process.stderr.write(`${what}: ${[...counts].map(([k, n]) => `${k}: ${n}`).join(', ')}\n`);
     if (failed)
       throw new Error(
         `SEED=${SEED} values ${counterexample?.slice(1).join(', ')}\n${counterexample?.[0]}\n${(errorInstance as Error | undefined)?.message ?? ''}`,

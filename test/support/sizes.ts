@@ -28,7 +28,7 @@ export const SIZES = {
   'attacks/partial-editors': { models: [2, 500] },
   'attacks/makers': { scripts: [150, 10_000] },
   'attacks/editors-interference': { scripts: [2, 120], everyKind: [12, 1, 1] },
-  'attacks/editors-links': { scripts: [8, 400], everyKind: [5, 1, 1] },
+  'attacks/editors-links': { scripts: [4, 400], everyKind: [6, 1, 1] },
   'attacks/editors-generated': { ontologies: [15, 3000], faults: [2, 3] },
   'attacks/sight': { queries: [5, 600, 80] },
   'attacks/isolates': { rounds: [1, 150] },

@@ -119,6 +119,8 @@ const condition = from(
   'EXISTS (SELECT 1 FROM dsvc.person x WHERE x."knows[person].n" > 4)',
   'reach > 1',
 );
+/** Mostly concepts that have the properties in conditions. */
+const SOURCES = fc.oneof({ weight: 5, arbitrary: from('person', 'senior', 'busy', 'new2', 'shut') }, from(...CONCEPTS));
 const parents = from(
   'being',
   'person',
@@ -137,11 +139,17 @@ const parents = from(
   'new1, being',
   '',
 );
+/** A list of elements, with the properties that relationships in it lead from. */
+const withSources = (parts: readonly string[], known: string): readonly string[] => {
+  const names = new Set([...known.split(/[ ,]+/), ...parts.map(nameOf)]);
+  const sources = parts.flatMap((part) => /FOREIGN KEY \(([^)]*)\) REFERENCES/.exec(part)?.[1]?.split(', ') ?? []);
+  return [...parts, ...[...new Set(sources)].filter((name) => !names.has(name)).map((name) => `${name} bigint`)];
+};
 const list = (parts: readonly string[]): string => (parts.filter(Boolean).length === 0 ? '' : ` (${parts.filter(Boolean).join(', ')})`);
 const concept = fc
-  .tuple(from('new1', 'new2', 'kin', 'own', 'senior', 'busy', 'shut'), elements, key, parents, from('svc', 'dsvc'), from(...CONCEPTS), condition, fc.boolean())
+  .tuple(from('new1', 'new2', 'kin', 'own', 'senior', 'busy', 'shut'), elements, key, parents, from('svc', 'dsvc'), SOURCES, condition, fc.boolean())
   .map(([name, parts, k, of, schema, source, c, isLogic]) => {
-    const body = list([...parts, k]) || (of === '' ? ' (own_a bigint)' : '');
+    const body = list([...withSources(parts, ''), k]) || (of === '' ? ' (own_a bigint)' : '');
     return `CREATE OR REPLACE CONCEPT ${name}${body}${of === '' ? '' : ` INHERITS (${of})`}${isLogic ? ` FROM ${schema}.${source} WHERE ${c}` : ''}`;
   });
 /** A concept without some of its declarations, and with others. */
@@ -149,7 +157,8 @@ const replaced = (name: string, { properties, elements: known }: typeof PERSON, 
   fc.tuple(fc.subarray([...known], { minLength: 2 }), fc.boolean(), elements, of).map(([some, isWhole, more, parent]) => {
     const kept = isWhole ? known : some;
     const names = new Set([...properties.split(', ').map(nameOf), ...kept.map(nameOf)]);
-    return `CREATE OR REPLACE CONCEPT ${name} (${[properties, ...kept, ...more.filter((m) => !m.split(', ').some((e) => names.has(nameOf(e))))].join(', ')})${parent === '' ? '' : ` INHERITS (${parent})`}`;
+    const added = more.filter((m) => !m.split(', ').some((e) => names.has(nameOf(e))));
+    return `CREATE OR REPLACE CONCEPT ${name} (${[properties, ...kept, ...withSources(added, properties)].join(', ')})${parent === '' ? '' : ` INHERITS (${parent})`}`;
   });
 const person = replaced('person', PERSON, from('being', 'being', 'being', 'being, own', 'being, new1', 'kin', 'own'));
 const firm = replaced('firm', FIRM, from('', '', '', 'own', 'being', 'new1'));
@@ -248,7 +257,7 @@ export const script: fc.Arbitrary<string> = fc
       { weight: 1, arbitrary: view },
       { weight: 1, arbitrary: other },
     ),
-    { minLength: 1, maxLength: 3 },
+    { minLength: 1, maxLength: 2 },
   )
   .map((statements) => statements.join(';\n'));
 
