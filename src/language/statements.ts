@@ -287,6 +287,8 @@ export interface CreateToken extends Base {
   readonly label: { readonly text: string; readonly offset: number } | null;
   /** EXPIRES 'ts', as written. */
   readonly expires: { readonly text: string; readonly offset: number } | null;
+  /** SHOW TOKEN FOR u: makes a token only if the user has no others, and else lists them. */
+  readonly ifNone?: boolean;
 }
 export interface RevokeToken extends Base {
   readonly kind: 'revoke_token';

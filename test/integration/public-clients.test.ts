@@ -101,7 +101,7 @@ const STATEMENTS: readonly (readonly [file: string, sql: string, rows: readonly 
             description
         FROM \`timbr\`.\`SYS_CONCEPT_RELATIONSHIPS\`
         WHERE description is not null`,
-    ['in_category', 'in_category', 'has_product'].map((relationship_name) => ({ relationship_name, description: 'Where it is found' })),
+    ['in_category', 'in_category'].map((relationship_name) => ({ relationship_name, description: 'Where it is found' })),
   ],
   [
     'utils/timbr_utils.py',
@@ -313,6 +313,29 @@ describe('statements of public clients', () => {
     expect((await run(names))[0]).toEqual({ user_name: 'timbr_granting', first_name: 'Granting', last_name: 'Giver' });
     await run('GRANT AUTH ON user.timbr_granting TO USER `timbr_impersonating`');
     await run('refresh permissions');
+    // the client reads a token; a user without one gets one, which is no longer shown afterwards
+    const show = 'show token for `timbr_impersonating`';
+    const headers = { 'x-api-impersonate-user': 'timbr_granting' };
+    const given = [await run(show), await run(show)].map(([row]) => row.token);
+    expect(new Set(given).size).toBe(2);
+    for (const token of given) expect(await run('select timbr_username()', { token, headers })).toEqual([{ timbr_granting: 'timbr_granting' }]);
+    const tokens = ['label', 'created', 'expires', 'last_used', 'token_id'].sort();
+    const listed = await run(show, { headers: { 'x-read-only': 'true' } });
+    expect(listed.map((row: object) => Object.keys(row).sort())).toEqual([tokens, tokens]);
+    // only for callers who may make one, and as many as for a login
+    const others = { token: await s.user('sees_users', 'ACCESS ON ALL ontology.shop', 'QUERY ON ALL user') };
+    await expect(run('show token for `timbr_granting`', others)).rejects.toThrow(/forbidden/);
+    for (let i = 0; i < 21; i++) await run(show);
+    expect(await run(show, { headers: { 'x-read-only': 'true' } })).toHaveLength(20);
+    // tokens that were made by CREATE TOKEN are listed, and no other is made
+    const [{ token_id }] = await run('CREATE TOKEN FOR timbr_impersonating');
+    const all = await run(show);
+    expect([all.length, all.some((row: object) => 'token' in row), all.some((row: { token_id: string }) => row.token_id === token_id)]).toEqual([
+      21,
+      false,
+      true,
+    ]);
+    await expect(run("CREATE TOKEN FOR timbr_granting LABEL 'show_token'")).rejects.toThrow(/bad_label/);
     await run('REVOKE AUTH ON user.timbr_granting FROM USER `timbr_impersonating`');
     for (const name of ['timbr_impersonating', 'timbr_granting'])
       await run(

@@ -6,6 +6,7 @@ import { sameName } from '../../ontology/names.ts';
 import { currentCaller, findOntology, requireOntology, upToDate } from '../caller/lookup.ts';
 import type { Answer, Script, ServiceRequest } from '../runtime.ts';
 import { isRead } from '../write/classes.ts';
+import { withFirstTokens } from './first-token.ts';
 import { checkPermitted } from './permitted.ts';
 import { type DryRun, Run } from './run.ts';
 import { counted, MAX_CACHED_CHARACTERS, parseAll, texts } from './script-text.ts';
@@ -56,8 +57,9 @@ async function begin(request: ServiceRequest, script: Script): Promise<Run> {
     const head = /^create\s+(or\s+replace\s+)?ontology\b/i.test(first.text) ? parseStatement(first) : undefined;
     if (head?.kind !== 'create_ontology' || !sameName(head.name.text, name)) requireOntology(caller, name);
   }
-  const statements = kept === undefined ? parseAll(sources, request.spending) : counted(kept, request.spending);
-  for (const permitted of [request.permitted, script.permitted]) if (permitted != null) checkPermitted(statements, permitted);
+  const parsed = kept === undefined ? parseAll(sources, request.spending) : counted(kept, request.spending);
+  for (const permitted of [request.permitted, script.permitted]) if (permitted != null) checkPermitted(parsed, permitted);
+  const statements = script.permitted == null ? withFirstTokens(parsed, request, caller) : parsed;
   if (statements.every(isRead)) {
     if (kept === undefined && script.sql.length <= MAX_CACHED_CHARACTERS) texts.set(script.sql, statements, 8 * script.sql.length + 1000);
   } else {

@@ -3,6 +3,7 @@ import { creatorsOf } from '../../auth/authenticate.ts';
 import { can } from '../../auth/grants.ts';
 import type { TokenOrigin } from '../../auth/sign-in.ts';
 import { createToken as newToken, sha256 } from '../../auth/tokens.ts';
+import { listTokens } from '../../catalog/access.ts';
 import * as catalog from '../../catalog/changes.ts';
 import { findToken, revokeToken as revoke } from '../../catalog/tokens.ts';
 import { badRequest, quoted } from '../../errors.ts';
@@ -16,8 +17,11 @@ import { requireRoomForToken } from './rights-room.ts';
 /** The end of the year 9999. ISO 8601 has other forms for later times, which PostgreSQL does not read. */
 const LATEST = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
-/** The labels of tokens that the service issues itself, and revokes with the login. */
-const RESERVED: ReadonlySet<string> = new Set<TokenOrigin>(['get_token', 'get_svc_user_token', 'console']);
+/** The label of tokens that SHOW TOKEN FOR makes (service/ops/first-token.ts), and how many of them a user may have. */
+const SHOWN = 'show_token';
+const MOST_SHOWN = 20;
+/** The labels of tokens that the service issues itself, and revokes with the login; and `SHOWN`. */
+const RESERVED: ReadonlySet<string> = new Set<TokenOrigin | typeof SHOWN>(['get_token', 'get_svc_user_token', 'console', SHOWN]);
 const LONGEST_LABEL = 100;
 
 /** Checks that a label is visible, and does not look like a label of the service. @throws SvcError 400 `bad_label` */
@@ -28,13 +32,15 @@ function checkLabel({ text, offset }: NonNullable<CreateToken['label']>): void {
     throw badRequest('bad_label', `the label ${quoted(text)} is reserved for tokens that the service issues`, { offset });
 }
 
-async function createToken(ctx: Changing, { user: name, label, expires, source }: CreateToken): Promise<Done> {
+async function createToken(ctx: Changing, { user: name, label, expires, source, ifNone = false }: CreateToken): Promise<Done> {
   const user = await ctx.user(name);
   if (!can(ctx.principal, 'edit', ['user', user.name])) throw lacks('EDIT', `user.${user.name}`, source.offset);
   const guard = await ctx.requireMayChange(user, source.offset);
   if (label !== null) checkLabel(label);
   await requireRoomForToken(ctx, user, source.offset);
   const { runtime } = ctx.session.request;
+  const known = ifNone ? await listTokens(ctx.db, user.id) : [];
+  if (known.some((t) => t.label !== SHOWN && !(Date.parse(t.expires ?? '') <= runtime.now()))) return { calls: [], rows: () => known };
   let at = runtime.now() + runtime.config.apiTokenTtlDays * 86_400_000;
   if (expires !== null) {
     const time = await catalog.parseTime(ctx.db, expires.text);
@@ -51,11 +57,12 @@ async function createToken(ctx: Changing, { user: name, label, expires, source }
     id,
     userId: user.id,
     hash: await sha256(token),
-    label: label?.text ?? null,
+    label: ifNone ? SHOWN : (label?.text ?? null),
     expires: end,
     by: creatorsOf(ctx.principal),
   });
-  return done([...guard, ...calls], {
+  const surplus = known.filter((t) => t.label === SHOWN).slice(0, 1 - MOST_SHOWN);
+  return done([...guard, ...calls, ...surplus.flatMap((t) => revoke(String(t.token_id)))], {
     token_id: id,
     user: user.name,
     token,
