@@ -189,7 +189,7 @@ export class Question {
         asksBack: onAmbiguity === 'ask' && reading === null,
         reading,
         earlier: this.#earlier,
-        check: (sql) => this.#attempt(sql, 0),
+        check: (sql) => this.#attempt(sql, 0, this.settings.depth),
         settings: this.settings,
         product,
         now: request.runtime.now(),
@@ -199,7 +199,7 @@ export class Question {
         // without case sensitivity, the spelling of values may differ in case
         doubt: async (sql) => (this.settings.caseSensitive ? '' : knowledge.doubt(sql)),
       },
-      (sql) => this.#attempt(sql, most),
+      (sql) => this.#attempt(sql, most, this.settings.depth),
     );
     if (made.kind === 'made' || made.kind === 'unclear') this.#reason = made.reason;
     this.note({ sql: made.kind === 'made' ? made.sql : (made.tries.findLast((t) => t.sql !== null)?.sql ?? null), isUnclear: made.kind === 'unclear' });
@@ -250,9 +250,9 @@ export class Question {
     }
   }
 
-  async #attempt(sql: string, most: number): Promise<Executed> {
+  async #attempt(sql: string, most: number, depth?: number): Promise<Executed> {
     const { request, ontology, collect } = this.#asking;
-    const ran = await runSelect({ request, ontology, collect, admits: (relation) => this.#admits(relation) }, sql, most);
+    const ran = await runSelect({ request, ontology, collect, admits: (relation) => this.#admits(relation), depth }, sql, most);
     return { ...ran, isEmpty: most > 0 && isEmpty(ran) };
   }
 

@@ -1,5 +1,6 @@
 /** Runs statements of a language model: one SELECT over the ontology, within the scope of the question. */
 import { badRequest, positionOf, type SvcError } from '../errors.ts';
+import { tokenize } from '../language/lexer.ts';
 import { type Answer, type NamedRelation, runScript, type ServiceRequest } from '../service.ts';
 import { cut } from './fence.ts';
 
@@ -17,6 +18,8 @@ export interface Runner {
   readonly collect: (answer: Answer, most: number) => Promise<Rows>;
   /** Whether a relation is in the scope of the question. */
   readonly admits: (relation: NamedRelation) => boolean;
+  /** The most relationships of a path; undefined for no limit. */
+  readonly depth?: number | undefined;
 }
 
 /** The result of a valid statement: the relations that it reads, and its rows. */
@@ -28,7 +31,8 @@ export interface Ran extends Rows {
  * Plans a statement as the caller, and runs it in the datasource. If `most` is 0, the datasource only parses and types it.
  * @throws SvcError 400 if it is invalid, is not one SELECT, or reads nothing of the ontology or something outside the question's scope; as `runScript`
  */
-export async function runSelect({ request, ontology, collect, admits }: Runner, sql: string, most: number): Promise<Ran> {
+export async function runSelect({ request, ontology, collect, admits, depth }: Runner, sql: string, most: number): Promise<Ran> {
+  if (depth !== undefined) requireDepth(sql, depth);
   const relations: NamedRelation[] = [];
   const answer = await runScript(request, {
     ontology,
@@ -45,6 +49,12 @@ export async function runSelect({ request, ontology, collect, admits }: Runner, 
   const rows = await collect(answer, most);
   if (relations.length === 0) throw badRequest('reads_nothing', 'The statement reads no concept and no view');
   return { ...rows, relations };
+}
+
+/** @throws SvcError 400 if a path has more relationships than `depth` */
+function requireDepth(sql: string, depth: number): void {
+  const long = tokenize(sql).find(({ kind, value }) => kind === 'name' && value.split('[').length - 1 > depth);
+  if (long !== undefined) throw badRequest('path_too_long', `A path may have at most ${depth} relationships here`, { offset: long.start });
 }
 
 /** The maximum length of an error message. A longer one quotes a part of the statement. */

@@ -137,6 +137,19 @@ describe('the tools', () => {
     await s.rows('DROP AGENT narrow; DROP AGENT lists');
   });
 
+  it('bound paths only if the agent says so', async () => {
+    await s.rows("CREATE AGENT near ONTOLOGY (clinic) OPTIONS (max_graph_depth = '0', retries = '1'); CREATE AGENT far ONTOLOGY (clinic)");
+    const path = 'SELECT `of_patient[patient].name` AS name FROM dtimbr.visit';
+    says = { sql: [path, 'SELECT visit_no FROM dtimbr.visit'] };
+    expect(await call(queryData, { prompt: 'Who was visited when?', verbose: true }, { agent: 'near' })).toMatchObject({
+      sql: 'SELECT visit_no FROM dtimbr.visit',
+      details: { tries: [{ sql: path, error: expect.stringContaining('path_too_long') }, { error: null }] },
+    });
+    says = { sql: [path] };
+    expect(await call(queryData, { prompt: 'Who was visited when?' }, { agent: 'far' })).toMatchObject({ sql: path });
+    await s.rows('DROP AGENT near; DROP AGENT far');
+  });
+
   it('have the declared members, and more with verbose', async () => {
     says = {
       sql: ['SELECT name FROM dtimbr.patient WHERE nothing', 'SELECT name FROM dtimbr.patient ORDER BY name'],
