@@ -1,6 +1,5 @@
 /** Runs statements of a language model: one SELECT over the ontology, within the scope of the question. */
 import { badRequest, positionOf, type SvcError } from '../errors.ts';
-import { tokenize } from '../language/lexer.ts';
 import { type Answer, type NamedRelation, runScript, type ServiceRequest } from '../service.ts';
 import { cut } from './fence.ts';
 
@@ -51,10 +50,13 @@ export async function runSelect({ request, ontology, collect, admits, depth }: R
   return { ...rows, relations };
 }
 
+/** Quoted names, and texts, which may contain quotes of names. */
+const QUOTED = /'[^']*'|`[^`]*`|"[^"]*"/g;
+
 /** @throws SvcError 400 if a path has more relationships than `depth` */
 function requireDepth(sql: string, depth: number): void {
-  const long = tokenize(sql).find(({ kind, value }) => kind === 'name' && value.split('[').length - 1 > depth);
-  if (long !== undefined) throw badRequest('path_too_long', `A path may have at most ${depth} relationships here`, { offset: long.start });
+  const long = [...sql.matchAll(QUOTED)].find(([name]) => !name.startsWith("'") && name.split('[').length - 1 > depth);
+  if (long !== undefined) throw badRequest('path_too_long', `A path may have at most ${depth} relationships here`, { offset: long.index });
 }
 
 /** The maximum length of an error message. A longer one quotes a part of the statement. */

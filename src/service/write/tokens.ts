@@ -37,10 +37,10 @@ async function createToken(ctx: Changing, { user: name, label, expires, source, 
   if (!can(ctx.principal, 'edit', ['user', user.name])) throw lacks('EDIT', `user.${user.name}`, source.offset);
   const guard = await ctx.requireMayChange(user, source.offset);
   if (label !== null) checkLabel(label);
-  await requireRoomForToken(ctx, user, source.offset);
   const { runtime } = ctx.session.request;
   const known = ifNone ? await listTokens(ctx.db, user.id) : [];
   if (known.some((t) => t.label !== SHOWN && !(Date.parse(t.expires ?? '') <= runtime.now()))) return { calls: [], rows: () => known };
+  await requireRoomForToken(ctx, user, source.offset);
   let at = runtime.now() + runtime.config.apiTokenTtlDays * 86_400_000;
   if (expires !== null) {
     const time = await catalog.parseTime(ctx.db, expires.text);
