@@ -23,6 +23,7 @@ export const SIZES = {
   'attacks/leaks-failing': { everyOfPolicy: [4, 1, 1] },
   'attacks/hidden-names': { everyKind: [8, 1, 1] },
   'attacks/leaks-generated': { worlds: [1, 100] },
+  'attacks/kin': { worlds: [2, 300] },
   'attacks/closed-values': { worlds: [2, 400] },
   'attacks/partial-readers': { models: [2, 400] },
   'attacks/partial-editors': { models: [2, 500] },
