@@ -1,5 +1,6 @@
 /** Statements and scripts that expand: each is planned within its budget, or refused with the name of what has grown. */
 import { describe, expect, it } from 'vitest';
+import { graphOf } from '../../examples/world/graph.ts';
 import { Budget, growing, made, PLAN_LIMITS, SCRIPT_LIMITS, visited } from '../../src/budget.ts';
 import { loadNodeParser } from '../../src/cli/node-parser.ts';
 import { SvcError } from '../../src/errors.ts';
@@ -267,6 +268,28 @@ it('a plan reads the columns of the mappings of a relationship in linear time', 
     return reads;
   };
   expect(readsOf(200)).toBeLessThan(2.5 * readsOf(100));
+});
+
+it('policies on each concept of a long line cost a statement little that reads none of them', () => {
+  const count = 600;
+  const lines = Array.from({ length: count }, (_, i) =>
+    i === 0 ? 'CREATE CONCEPT c0 (id bigint, PRIMARY KEY (id))' : `CREATE CONCEPT c${i} INHERITS (c${i - 1})`,
+  );
+  const mappings = lines.map((_, i) => `CREATE MAPPING m${i} INTO c${i} AS SELECT id FROM s.t${i}`);
+  const rows = lines.map((_, i) => ({ concept: `c${i}`, conditions: [{ policy: `p${i}`, condition: 'id > 0' }] }));
+  const masks = lines.map((_, i) => ({ policy: `q${i}`, property: 'id', concept: `c${i}`, mask: { kind: 'null' } as const }));
+  const cost = <T>(make: () => T): readonly [T, number] => {
+    const { user, system } = process.cpuUsage();
+    const made = make();
+    const after = process.cpuUsage();
+    return [made, after.user + after.system - user - system];
+  };
+  const script = [...lines, ...mappings, 'CREATE CONCEPT z (zid bigint, PRIMARY KEY (zid))', 'CREATE MAPPING mz INTO z AS SELECT zid FROM s.z'].join(';\n');
+  const [graph, compiled] = cost(() => graphOf(`${script};`, 'line', parser));
+  const access = { rows, masks, caller: { username: 'u', roles: [], claims: {} }, maskKey: 'k' };
+  const [{ sql }, planned] = cost(() => planSelect({ ...context, graph, access }, { text: 'SELECT zid FROM svc.z', offset: 0 }));
+  expect(sql).toContain('s.z');
+  expect(planned).toBeLessThan(compiled / 4);
 });
 
 it('statements of editors who see a part of a model do not search all of its concepts each', () => {

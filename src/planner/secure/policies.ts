@@ -3,6 +3,7 @@
  * (lower/branch.ts), the branch of its mapping, where the policies are applied. So they apply to a row that is read through any concept, path, measure, walk or view. The
  * conditions of policies see all rows and unmasked values.
  */
+import { visited } from '../../budget.ts';
 import { forbidden } from '../../errors.ts';
 import type { Concept, Graph, Relationship } from '../../ontology/graph.ts';
 import type { MappingDef, PropertyDef } from '../../ontology/model.ts';
@@ -28,10 +29,18 @@ const KNOWN = new WeakMap<Access, WeakMap<Graph, Policies>>();
 /** The policies of a caller over the whole model. */
 export class Policies {
   readonly #graph: Graph;
-  readonly #rows = new Map<MappingDef, AppliedRule[]>();
+  /** The row rules by the name of their concept, in the order of the policies. */
+  readonly #rules = new Map<string, { readonly concept: Concept; readonly rule: RowRule }>();
+  /** The names of the concepts with row rules whose rows are not only those of their own mappings and of their descendants' ones. */
+  readonly #elsewhere: string[] = [];
+  readonly #rows = new Map<MappingDef, readonly AppliedRule[]>();
+  readonly #guarded = new Map<Concept, boolean>();
+  /** The mappings with the rows of a concept that is no logic concept. */
+  readonly #sources = new Map<Concept, ReadonlySet<MappingDef>>();
   /** The masks by folded name of the property. */
   readonly #masks = new Map<string, MaskRule[]>();
-  readonly #covers = new Map<string, ReadonlySet<MappingDef>>();
+  /** Results of `maskIn`, by the names of a concept and a property. */
+  readonly #maskIn = new Map<string, MaskRule | undefined>();
   /** Whether the row rules of a mapping may raise an error on a value, as far as it is known. */
   readonly failing = new Map<MappingDef, boolean>();
 
@@ -51,54 +60,102 @@ export class Policies {
 
   private constructor(access: Access, graph: Graph) {
     this.#graph = graph;
-    for (const rule of access.rows) this.#addRows(rule);
+    for (const rule of access.rows) {
+      const concept = graph.concept(rule.concept);
+      if (!concept || this.#rules.has(concept.name)) continue;
+      this.#rules.set(concept.name, { concept, rule });
+      if (concept.rows.kind === 'logic' || concept.rows.fromAncestors) this.#elsewhere.push(concept.name);
+    }
     for (const mask of access.masks) {
       const key = fold(mask.property);
-      this.#masks.set(key, [...(this.#masks.get(key) ?? []), mask].sort(bySeverity));
+      const list = this.#masks.get(key);
+      if (list) list.push(mask);
+      else this.#masks.set(key, [mask]);
     }
+    for (const list of this.#masks.values()) list.sort(bySeverity);
   }
 
-  #addRows(rule: RowRule): void {
-    const concept = this.#graph.concept(rule.concept);
-    if (!concept) return;
-    const add = (mapping: MappingDef, when: readonly Concept[]): void => {
-      const known = this.#rows.get(mapping) ?? [];
-      if (!known.some((r) => r.concept === concept)) this.#rows.set(mapping, [...known, { concept, rule, when }]);
-    };
-    for (const below of [concept, ...concept.descendants]) for (const mapping of below.mappings) add(mapping, []);
-    const { mappings, when } = sourcesOf(concept);
-    for (const mapping of mappings) add(mapping, when);
-  }
-
-  /** The rules that apply to the rows of a mapping. */
+  /** The rules that apply to the rows of a mapping, in the order of the policies. */
   rowRules(mapping: MappingDef): readonly AppliedRule[] {
-    return this.#rows.get(mapping) ?? [];
+    let found = this.#rows.get(mapping);
+    if (!found) {
+      found = this.#rules.size === 0 ? [] : this.#rulesOf(mapping);
+      this.#rows.set(mapping, found);
+    }
+    return found;
+  }
+
+  #rulesOf(mapping: MappingDef): readonly AppliedRule[] {
+    const mapped = mapping.kind === 'concept' ? this.#graph.concept(mapping.concept ?? '') : undefined;
+    if (mapped === undefined) return [];
+    const found = new Map<string, readonly Concept[]>();
+    // a policy decides which concepts are looked at, not the statement
+    visited(mapped.ancestors.length + this.#elsewhere.length);
+    for (const { name } of [mapped, ...mapped.ancestors]) if (this.#rules.has(name)) found.set(name, []);
+    for (const name of this.#elsewhere) {
+      const { mappings, when } = this.#sourcesOf((this.#rules.get(name) as { readonly concept: Concept }).concept);
+      if (!found.has(name) && mappings.has(mapping)) found.set(name, when);
+    }
+    if (found.size === 0) return [];
+    visited(this.#rules.size);
+    return [...this.#rules].flatMap(([name, { concept, rule }]) => {
+      const when = found.get(name);
+      return when ? [{ concept, rule, when }] : [];
+    });
+  }
+
+  /** `sourcesOf`, with one set for all logic concepts over the same rows. */
+  #sourcesOf(concept: Concept): ReturnType<typeof sourcesOf> {
+    const { base, when } = baseOf(concept);
+    let mappings = this.#sources.get(base);
+    if (!mappings) {
+      mappings = mappingsOf(base);
+      visited(mappings.size);
+      this.#sources.set(base, mappings);
+    }
+    return { mappings, when };
   }
 
   /** True if a row policy applies to rows of the concept. */
   isGuarded(concept: Concept): boolean {
-    if (this.#rows.size === 0) return false;
-    return [...sourcesOf(this.#graph.concept(concept.name) ?? concept).mappings].some((m) => this.#rows.has(m));
+    if (this.#rules.size === 0) return false;
+    let found = this.#guarded.get(concept);
+    if (found === undefined) {
+      const { mappings } = this.#sourcesOf(this.#graph.concept(concept.name) ?? concept);
+      found = [...mappings].some((m) => this.rowRules(m).length > 0);
+      this.#guarded.set(concept, found);
+    }
+    return found;
   }
 
   /** The masks on a property's values in the rows of a mapping, the strictest first. */
   masks(mapping: MappingDef, property: string): readonly MaskRule[] {
-    return this.#masks.get(fold(property))?.filter((m) => m.concept === null || this.#covered(m.concept).has(mapping)) ?? [];
+    const masks = this.#masks.get(fold(property));
+    if (!masks) return [];
+    visited(masks.length);
+    return masks.filter((m) => m.concept === null || this.#covers(m.concept, mapping));
   }
 
   /** The logic concepts whose conditions a row of the mapping must meet for the mask to apply. Empty: it applies to all rows. */
   maskedWhen(rule: MaskRule, mapping: MappingDef): readonly Concept[] {
     const concept = rule.concept === null ? undefined : this.#graph.concept(rule.concept);
-    if (!concept || [concept, ...concept.descendants].some((c) => c.mappings.includes(mapping))) return [];
-    return sourcesOf(concept).when;
+    return !concept || this.#isInto(mapping, concept) ? [] : baseOf(concept).when;
   }
 
   /** The mask on a property in some row that can be read through the concept, or undefined. */
   maskIn(concept: Concept, property: string): MaskRule | undefined {
     const masks = this.#masks.get(fold(property));
     if (!masks) return undefined;
-    const { mappings } = sourcesOf(this.#graph.concept(concept.name) ?? concept);
-    return masks.find((m) => m.concept === null || [...mappings].some((mapping) => this.#covered(m.concept as string).has(mapping)));
+    const key = JSON.stringify([concept.name, fold(property)]);
+    if (!this.#maskIn.has(key)) {
+      const { mappings } = this.#sourcesOf(this.#graph.concept(concept.name) ?? concept);
+      const found = masks.find((m) => {
+        visited();
+        return m.concept === null || [...mappings].some((mapping) => this.#covers(m.concept as string, mapping));
+      });
+      this.#maskIn.set(key, found);
+    }
+    return this.#maskIn.get(key);
   }
 
   /** The strictest mask on a property in some row that can be read through one of several concepts. */
@@ -121,16 +178,18 @@ export class Policies {
     return rules.sort(bySeverity)[0];
   }
 
-  /** The mappings with rows that may be instances of a concept. */
-  #covered(name: string): ReadonlySet<MappingDef> {
-    const key = fold(name);
-    let found = this.#covers.get(key);
-    if (!found) {
-      const concept = this.#graph.concept(name);
-      found = concept ? new Set([...[concept, ...concept.descendants].flatMap((c) => c.mappings), ...sourcesOf(concept).mappings]) : new Set();
-      this.#covers.set(key, found);
-    }
-    return found;
+  /** True if rows of a mapping may be instances of a concept. */
+  #covers(name: string, mapping: MappingDef): boolean {
+    visited();
+    const concept = this.#graph.concept(name);
+    if (concept === undefined) return false;
+    if (this.#isInto(mapping, concept)) return true;
+    return (concept.rows.kind === 'logic' || concept.rows.fromAncestors) && this.#sourcesOf(concept).mappings.has(mapping);
+  }
+
+  /** True if a mapping maps into a concept or a descendant of it. */
+  #isInto({ kind, concept: into }: MappingDef, concept: Concept): boolean {
+    return kind === 'concept' && this.#graph.concept(into ?? '')?.isA(concept) === true;
   }
 
   /**
@@ -172,14 +231,22 @@ export class Policies {
 
 /** The mappings with the rows of a concept, and the logic concepts between them and the concept. */
 export function sourcesOf(concept: Concept): { readonly mappings: ReadonlySet<MappingDef>; readonly when: readonly Concept[] } {
-  const when: Concept[] = [];
-  let at = concept;
-  while (at.rows.kind === 'logic' && !when.includes(at)) {
-    when.push(at);
-    at = at.rows.source;
-  }
-  return { mappings: new Set(at.rows.kind === 'mappings' ? at.rows.sources.map((s) => s.mapping) : []), when };
+  const { base, when } = baseOf(concept);
+  return { mappings: mappingsOf(base), when };
 }
+
+/** The concept whose rows a logic concept selects from, and the logic concepts between. */
+function baseOf(concept: Concept): { readonly base: Concept; readonly when: readonly Concept[] } {
+  const when: Concept[] = [];
+  let base = concept;
+  while (base.rows.kind === 'logic' && !when.includes(base)) {
+    when.push(base);
+    base = base.rows.source;
+  }
+  return { base, when };
+}
+
+const mappingsOf = ({ rows }: Concept): ReadonlySet<MappingDef> => new Set(rows.kind === 'mappings' ? rows.sources.map((s) => s.mapping) : []);
 
 const SEVERITY = { null: 0, full: 1, hash: 2, partial: 3, with: 4 };
 const bySeverity = (a: MaskRule, b: MaskRule): number => SEVERITY[a.mask.kind] - SEVERITY[b.mask.kind] || (fold(a.policy) < fold(b.policy) ? -1 : 1);
