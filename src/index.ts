@@ -13,6 +13,7 @@ import { type Config, ConfigError, readConfig } from './config.ts';
 import { createApp } from './http/app.ts';
 import type { AppEnv } from './http/context.ts';
 import { pointOf } from './http/log.ts';
+import { JobObject, jobObjects } from './jobs/object.ts';
 import { createParser } from './language/parser.ts';
 import { languageModels } from './llm/models.ts';
 import type { AiBinding } from './llm/providers/open.ts';
@@ -22,7 +23,7 @@ import { mcpMounts } from './mcp/mounts.ts';
 import { McpObject, mcpPrincipals } from './mcp/object.ts';
 import { oauthStores } from './oauth/store-object.ts';
 import type { OAuth } from './oauth/types.ts';
-import type { Runtime } from './service.ts';
+import { type Runtime, scheduled } from './service.ts';
 import { spansOf } from './timing.ts';
 
 /** The WebAssembly module is instantiated by the first statement. */
@@ -69,6 +70,7 @@ const runtime = ({ config, llm, owner }: Prepared, env: Env, context: Context): 
   waitUntil: (work) => context.waitUntil(work),
   log: (line) => context.waitUntil(logLater(line)),
   asyncStatements: env.ASYNC_STATEMENT === undefined ? undefined : asyncStatements(env.ASYNC_STATEMENT, config.locationHint),
+  jobs: env.JOB === undefined ? undefined : jobObjects(env.JOB, config.locationHint),
   admit: admission(env),
   attempts: env.LOGIN_THROTTLE === undefined ? undefined : loginAttempts(env.LOGIN_THROTTLE, config.locationHint),
   oauth: env.OAUTH_STORE === undefined ? undefined : oauthOf(env.OAUTH_STORE, config),
@@ -135,7 +137,9 @@ export default {
     const ready = prepare(env);
     const parts = runtime(ready, env, context);
     await housekeeping(parts.db, ready.config);
-    await (await import('./service/ops/write-run.ts')).sweepCaches(parts);
+    const { sweepCaches, sweepJobs } = await scheduled();
+    await sweepCaches(parts);
+    await sweepJobs(parts);
   },
 } satisfies ExportedHandler<Env>;
 
@@ -166,6 +170,13 @@ export { OAuthStore } from './oauth/store-object.ts';
 
 /** A statement that continues after its request. */
 export class AsyncStatement extends AsyncObject<Env> {
+  protected override runtime(): Runtime {
+    return { ...runtime(prepare(this.env), this.env, this.ctx), log };
+  }
+}
+
+/** A statement that runs by a schedule. */
+export class ScheduledJob extends JobObject<Env> {
   protected override runtime(): Runtime {
     return { ...runtime(prepare(this.env), this.env, this.ctx), log };
   }

@@ -15,6 +15,7 @@ export { asyncRows, jobRequest, ownerOf, pollAsync, runJob, startAsync, startAsy
 export type { ClientQuestion, ConversationMessage } from './service/ops/client-history.ts';
 export type { Conversation } from './service/ops/conversation.ts';
 export { FileError } from './service/ops/file-error.ts';
+export type { JobLife } from './service/ops/job-life.ts';
 export type { ModelFiles } from './service/ops/model-files.ts';
 export { clearCache, conceptRows, getConfig, getOntology, type Listed, listAgents, listOntologies, viewRows } from './service/ops/operations.ts';
 export { changesSomething, isReadOnly } from './service/ops/permitted.ts';
@@ -44,5 +45,7 @@ export type { QuestionRecord } from './service/tell/history.ts';
 
 /** Checks what the service depends on. The module is loaded with the first request that needs it. */
 export const ready = () => import('./service/ops/ready.ts');
+/** What the alarms of jobs and the cron need; loaded with the first of them. */
+export const scheduled = () => import('./service/ops/write-run.ts');
 /** Plans and applies model files. The module is loaded with the first request that needs it. */
 export const modelFiles = () => import('./service/ops/model-files.ts');

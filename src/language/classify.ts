@@ -8,6 +8,7 @@ import { name, QUERIES } from './modelling/clauses.ts';
 import { createConcept } from './modelling/concept.ts';
 import { Cursor, oneOf } from './modelling/cursor.ts';
 import { createExample, dropExample } from './modelling/example.ts';
+import { alterJob, createJob, dropJob, runJob } from './modelling/job.ts';
 import { createMapping } from './modelling/mapping.ts';
 import { createMeasure, createProperty, createView } from './modelling/objects.ts';
 import { createPolicy } from './modelling/policy.ts';
@@ -50,6 +51,7 @@ function creating(replace: boolean): Table {
     USER: (c) => createUser(c, replace),
     ROLE: (c) => createRole(c, replace),
     POLICY: (c) => createPolicy(c, replace),
+    JOB: (c) => createJob(c, replace),
   };
   if (replace) return readers;
   return { ...Object.fromEntries(Object.entries(readers).map(([keyword, read]) => [keyword, unlessExists(read)])), TOKEN: createToken };
@@ -61,6 +63,7 @@ const ALTER: Table = {
   PROPERTY: (c) => alterTag(c, 'property'),
   VIEW: (c) => alterTag(c, 'view'),
   USER: alterUser,
+  JOB: alterJob,
 };
 
 const DROP: Table = {
@@ -77,6 +80,7 @@ const DROP: Table = {
   USER: (c) => ({ kind: 'drop_user', source: c.source, name: last(c, 'the name of the user') }),
   ROLE: (c) => ({ kind: 'drop_role', source: c.source, name: last(c, 'the name of the role') }),
   POLICY: (c) => ({ kind: 'drop_policy', source: c.source, name: last(c, 'the name of the policy') }),
+  JOB: dropJob,
 };
 
 const GRANT: Table = {
@@ -106,6 +110,7 @@ const STATEMENTS: Table = {
   REFRESH: (c) => dispatch(c, { PERMISSIONS: refreshPermissions }, 'REFRESH'),
   CACHE: cache,
   UNCACHE: uncache,
+  RUN: runJob,
   SHOW: show,
   DESC: describe,
   DESCRIBE: describe,

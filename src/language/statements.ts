@@ -3,6 +3,7 @@
  * statement in the whole text of the request. Names have their own offsets, so that errors can point to them.
  */
 import type { Transitivity } from '../ontology/model.ts';
+import type { AlterJob, CreateJob, DropJob, RunJob } from './statements-of-jobs.ts';
 
 /** A name without quotes, with its start in the whole text (0-based UTF-16 offset). */
 export interface Name {
@@ -55,6 +56,10 @@ export type ServiceStatement =
   | AlterOntologyDatasource
   | CacheMapping
   | UncacheMapping
+  | CreateJob
+  | AlterJob
+  | RunJob
+  | DropJob
   | CreateAgent
   | DropAgent
   | CreateExample
@@ -76,7 +81,7 @@ export type ServiceStatement =
 
 export type ReadStatement = Select | Show | Describe | Explain;
 
-interface Base {
+export interface Base {
   readonly source: Source;
   /** True for CREATE ... IF NOT EXISTS: an object with that name stays as it is. */
   readonly ifNotExists?: true;

@@ -32,6 +32,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   mcp: ['service', 'auth', 'nesting', 'llm', 'oauth'],
   // the object that runs a statement or answers a question after its request, for the REST interface
   async: ['service', 'nesting', 'llm'],
+  // the object that runs a job
+  jobs: ['service'],
   cli: ['ontology', 'language', 'planner'],
   index: ['*'],
   // declarations of what the bundler makes of a .wasm file

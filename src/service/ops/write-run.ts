@@ -19,7 +19,8 @@ import { dropAll } from './drop-all.ts';
 import { type Begun, Run } from './run.ts';
 import { copyOf, counted } from './script-text.ts';
 
-// the cron loads it from here: a module of its own would be a further file of the script
+// the cron and the objects of jobs load them from here: a module of its own would be a further file of the script
+export { JobLife, sweepJobs } from './job-life.ts';
 export { sweepCaches };
 
 /** Statements that were read from model files, and what else their application changes. */

@@ -21,6 +21,7 @@ import { describable } from './describe-columns.ts';
 import { DEFAULT_TRANSITIVITY } from './detail.ts';
 import { visibleExamples } from './examples.ts';
 import { visibleHistory } from './history.ts';
+import { visibleJobs } from './jobs.ts';
 import { ACCESS_TABLES, AGENT_TABLES, COUNT_TABLES, isLate, SYSTEM_TABLES, type SystemContext, systemRows } from './system.ts';
 import { type LateRows, systemContext } from './system-context.ts';
 import { versionRow, versionRows } from './versions.ts';
@@ -42,6 +43,7 @@ const LISTS: Readonly<Record<string, { readonly ontology: boolean }>> = {
   DATASOURCES: { ontology: false },
   TAGS: { ontology: true },
   CACHES: { ontology: true },
+  JOBS: { ontology: true },
 };
 
 type Shown = (show: Showing) => LateRows | Promise<LateRows>;
@@ -148,7 +150,8 @@ export async function withLate(session: Session, context: SystemContext, tables:
   const history = names.includes('SYS_AGENTS_HISTORY') ? await visibleHistory(runtime, session.caller, ontology) : undefined;
   const changes = names.includes('SYS_AUDIT') && session.caller.principal.isAdmin ? await readChanges(db) : undefined;
   const caches = ontology && names.includes('SYS_CACHES') ? await visibleCaches(session, ontology, graph) : undefined;
-  return { ...context, access, counts, statistics, agents, examples, benchmarks, history, changes, caches };
+  const jobs = ontology && names.includes('SYS_JOBS') ? await visibleJobs(session, ontology, graph) : undefined;
+  return { ...context, access, counts, statistics, agents, examples, benchmarks, history, changes, caches, jobs };
 }
 
 function systemList({ session, graph }: Showing, table: string): LateRows {

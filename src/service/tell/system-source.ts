@@ -22,6 +22,7 @@ import { type Printed, Texts } from '../caller/texts.ts';
 import type { Benchmark } from './benchmarks.ts';
 import type { CacheLine } from './caches.ts';
 import type { VisibleExample } from './examples.ts';
+import type { JobLine } from './jobs.ts';
 import { ViewMappings } from './view-mappings.ts';
 
 /** The source of the rows. If `ontology` is undefined, the request names none, and only tables of the whole service have rows. */
@@ -58,6 +59,8 @@ export interface SystemContext {
   readonly changes?: readonly ChangeLine[] | undefined;
   /** The cached mappings that the caller sees; undefined: not loaded. */
   readonly caches?: readonly CacheLine[] | undefined;
+  /** The jobs that the caller sees; undefined: not loaded. */
+  readonly jobs?: readonly JobLine[] | undefined;
   /** The questions that the caller sees; undefined: not loaded. */
   readonly history?: readonly HistoryLine[] | undefined;
 }

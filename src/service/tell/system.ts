@@ -35,6 +35,7 @@ const OTHER_LATE_TABLES: ReadonlySet<string> = new Set([
   'SYS_PROPERTIES_STATISTICS',
   'SYS_AUDIT',
   'SYS_CACHES',
+  'SYS_JOBS',
 ]);
 /** True if rows of a table must be read from the catalog when the statement is executed. */
 export const isLate = (table: string): boolean =>
@@ -282,7 +283,11 @@ const TABLES: Readonly<Record<string, Table>> = {
   },
   SYS_RESTRICTIONS: RESTRICTIONS,
   SYS_PROPERTIES_STATISTICS: STATISTICS,
-  SYS_JOBS: { columns: 'job_name, job_type, target, schedule, status, last_run:timestamptz, next_run:timestamptz, message', rows: () => [] },
+  SYS_JOBS: {
+    columns: 'job_name, job_type, target, schedule, status, last_run:timestamptz, next_run:timestamptz, message, timezone, maker, statement',
+    rows: ({ context }) =>
+      (context.jobs ?? []).map((j) => [j.name, j.type, j.target, j.schedule, j.status, j.lastRun, j.nextRun, j.message, j.timezone, j.maker, j.statement]),
+  },
 };
 
 /** A system table with its rows. */

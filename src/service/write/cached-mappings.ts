@@ -27,11 +27,11 @@ const WHY: Readonly<Record<Uncacheable, string>> = {
 };
 
 /** The ontology of the request, which the caller may edit. @throws SvcError 400 `no_ontology`, 403 */
-function editable(ctx: Changing, offset: number): Draft {
+export function editable(ctx: Changing, offset: number): Draft {
   const { draft } = ctx.session;
   if (draft === undefined) {
     const hint = 'Send the name of the ontology in ontology_name';
-    throw badRequest('no_ontology', 'This statement is about a mapping, but the request names no ontology', { offset, hint });
+    throw badRequest('no_ontology', 'This statement is about an ontology, but the request names none', { offset, hint });
   }
   if (!can(ctx.principal, 'edit', ['ontology', draft.name])) throw lacks('EDIT', `ontology.${draft.name}`, offset);
   return draft;

@@ -6,6 +6,7 @@ import type { Changing, Done } from './changing.ts';
 import { DATASOURCES } from './datasources.ts';
 import { EXAMPLES } from './example-statements.ts';
 import { GRANTS } from './grants.ts';
+import { JOBS } from './job-statements.ts';
 import type { Kind, Kinds } from './kinds.ts';
 import { ONTOLOGIES } from './ontologies.ts';
 import { POLICIES } from './policy-statements.ts';
@@ -14,7 +15,7 @@ import { TOKENS } from './tokens.ts';
 import { USERS } from './users.ts';
 
 /** The type requires an entry for each kind. */
-const SERVICE: Kinds = { ...ONTOLOGIES, ...DATASOURCES, ...CACHES, ...AGENTS, ...EXAMPLES, ...USERS, ...TOKENS, ...GRANTS, ...ROLES, ...POLICIES };
+const SERVICE: Kinds = { ...ONTOLOGIES, ...DATASOURCES, ...CACHES, ...JOBS, ...AGENTS, ...EXAMPLES, ...USERS, ...TOKENS, ...GRANTS, ...ROLES, ...POLICIES };
 
 /** Applies a statement of the service in memory. @throws SvcError 400 if it is invalid, 403 without the required right */
 export function applyService<S extends ServiceStatement>(context: Changing, statement: S): Promise<Done> {

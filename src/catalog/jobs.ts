@@ -1,0 +1,165 @@
+/** Jobs in the catalog (migrations/017): what they run and when, their runs, and the results. */
+import { type Call, type CatalogDb, call, type Row, sql } from './db.ts';
+
+/** A job to make, or to put in the place of another one. Moments are in milliseconds since 1970. */
+export interface NewJob {
+  readonly id: string;
+  readonly ontologyId: string;
+  readonly key: string;
+  readonly name: string;
+  readonly statement: string;
+  readonly kind: string;
+  readonly target: string;
+  readonly schedule: string;
+  readonly timezone: string;
+  readonly makerId: string;
+  /** The credential of the maker, as JSON. */
+  readonly maker: string;
+  readonly nextRun: number;
+}
+
+/** A job as it is stored. */
+export interface StoredJob {
+  readonly id: string;
+  readonly ontologyId: string;
+  readonly ontology: string;
+  readonly key: string;
+  readonly name: string;
+  readonly statement: string;
+  readonly kind: string;
+  readonly target: string;
+  readonly schedule: string;
+  readonly timezone: string;
+  readonly makerName: string;
+  readonly maker: string;
+  readonly edition: string;
+  readonly paused: boolean;
+  /** null: it does not run until it is resumed. */
+  readonly nextRun: number | null;
+  /** While a run goes on: the moment from which another one may begin. */
+  readonly runUntil: number | null;
+  /** When the last run began, and when the last one ended that did end. */
+  readonly started: number | null;
+  readonly ended: number | null;
+  /** How many runs have failed since the last one that succeeded. */
+  readonly failures: number;
+  /** The result of the last run. */
+  readonly message: string | null;
+}
+
+const INSERT = sql`INSERT INTO kg_catalog.jobs (id, ontology_id, job_key, name, statement, kind, target, schedule, timezone, maker_id, maker, next_run)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, to_timestamp($12::bigint / 1000.0))`;
+// a run of the old statement may go on: the next one does not begin before it has ended
+const REPLACE = sql`UPDATE kg_catalog.jobs SET name = $2, statement = $3, kind = $4, target = $5, schedule = $6, timezone = $7, maker_id = $8, maker = $9,
+    next_run = to_timestamp($10::bigint / 1000.0), paused = false, edition = edition + 1, failures = 0, message = NULL, started = NULL, ended = NULL
+  WHERE id = $1`;
+const PAUSE = sql`UPDATE kg_catalog.jobs SET paused = true, next_run = NULL WHERE id = $1`;
+const RESUME = sql`UPDATE kg_catalog.jobs SET paused = false, failures = 0, next_run = to_timestamp($2::bigint / 1000.0) WHERE id = $1`;
+const RESCHEDULE = sql`UPDATE kg_catalog.jobs SET schedule = $2, timezone = $3, next_run = CASE WHEN paused THEN next_run ELSE to_timestamp($4::bigint / 1000.0) END WHERE id = $1`;
+const WANT = sql`UPDATE kg_catalog.jobs SET next_run = to_timestamp($2::bigint / 1000.0) WHERE id = $1`;
+const DROP = sql`DELETE FROM kg_catalog.jobs WHERE id = $1`;
+const READ = sql`SELECT j.id::text AS id, j.ontology_id::text AS ontology_id, o.name AS ontology, j.job_key, j.name, j.statement, j.kind, j.target, j.schedule, j.timezone,
+    u.name AS maker_name, j.maker, j.edition::text AS edition, j.paused, j.failures, j.message,
+    floor(extract(epoch FROM j.next_run) * 1000)::bigint::text AS next_run, floor(extract(epoch FROM j.started) * 1000)::bigint::text AS started,
+    floor(extract(epoch FROM j.ended) * 1000)::bigint::text AS ended,
+    CASE WHEN j.run_until > now() THEN floor(extract(epoch FROM j.run_until) * 1000)::bigint::text END AS run_until
+  FROM kg_catalog.jobs j JOIN kg_catalog.ontologies o ON o.id = j.ontology_id JOIN kg_catalog.users u ON u.id = j.maker_id
+  WHERE j.ontology_id = $1::uuid OR j.id = $2::uuid ORDER BY j.job_key COLLATE "C"`;
+// only one of several claims has an effect: the row is locked, and the others then see the run
+const CLAIM = sql`UPDATE kg_catalog.jobs SET run = $2::uuid, run_until = now() + make_interval(secs => $4::int), started = now()
+  WHERE id = $1::uuid AND (run IS NULL OR run_until < now()) AND floor(extract(epoch FROM next_run) * 1000)::bigint = $3::bigint RETURNING id`;
+const STEP = sql`UPDATE kg_catalog.jobs SET run_until = now() + make_interval(secs => $3::int) WHERE id = $1::uuid AND run = $2::uuid RETURNING id`;
+// what was changed during the run stays: another schedule, another statement, a pause, RUN JOB
+const FINISH = sql`UPDATE kg_catalog.jobs SET run = CASE WHEN $7::int = 0 THEN NULL ELSE run END, run_until = CASE WHEN $7::int = 0 THEN NULL ELSE now() + make_interval(secs => $7::int) END,
+    ended = CASE WHEN edition = $3::bigint THEN now() ELSE ended END,
+    message = CASE WHEN edition = $3::bigint THEN $4 ELSE message END,
+    failures = CASE WHEN edition <> $3::bigint THEN failures WHEN $5::boolean THEN failures + 1 ELSE 0 END,
+    next_run = CASE WHEN floor(extract(epoch FROM next_run) * 1000)::bigint = $6::bigint THEN CASE WHEN paused THEN NULL ELSE to_timestamp($8::bigint / 1000.0) END ELSE next_run END
+  WHERE id = $1::uuid AND run = $2::uuid RETURNING floor(extract(epoch FROM next_run) * 1000)::bigint::text AS next_run`;
+const DUE = sql`SELECT id::text AS id, floor(extract(epoch FROM next_run) * 1000)::bigint::text AS next_run FROM kg_catalog.jobs
+  WHERE next_run < now() + interval '1 hour' ORDER BY next_run LIMIT $1::int`;
+
+/** Makes a job. It fails with 23505 if another request has made one of that name, and with 23503 if the maker or the ontology was dropped. */
+export const insertJob = (j: NewJob): Call =>
+  call(INSERT, j.id, j.ontologyId, j.key, j.name, j.statement, j.kind, j.target, j.schedule, j.timezone, j.makerId, j.maker, j.nextRun);
+
+/** Gives a job another statement, schedule and maker. */
+export const replaceJob = (j: NewJob): Call =>
+  call(REPLACE, j.id, j.name, j.statement, j.kind, j.target, j.schedule, j.timezone, j.makerId, j.maker, j.nextRun);
+
+export const pauseJob = (id: string): Call => call(PAUSE, id);
+export const resumeJob = (id: string, nextRun: number): Call => call(RESUME, id, nextRun);
+/** Gives a job another schedule. A paused job stays paused. */
+export const rescheduleJob = (id: string, schedule: string, timezone: string, nextRun: number): Call => call(RESCHEDULE, id, schedule, timezone, nextRun);
+/** Lets a job run at a moment, also if it is paused. */
+export const wantJob = (id: string, at: number): Call => call(WANT, id, at);
+export const dropJob = (id: string): Call => call(DROP, id);
+
+const moment = (value: unknown): number | null => (value === null ? null : Number(value));
+const ofRow = (r: Row): StoredJob => ({
+  id: String(r.id),
+  ontologyId: String(r.ontology_id),
+  ontology: String(r.ontology),
+  key: String(r.job_key),
+  name: String(r.name),
+  statement: String(r.statement),
+  kind: String(r.kind),
+  target: String(r.target),
+  schedule: String(r.schedule),
+  timezone: String(r.timezone),
+  makerName: String(r.maker_name),
+  maker: String(r.maker),
+  edition: String(r.edition),
+  paused: r.paused === true,
+  nextRun: moment(r.next_run),
+  runUntil: moment(r.run_until),
+  started: moment(r.started),
+  ended: moment(r.ended),
+  failures: Number(r.failures),
+  message: r.message === null ? null : String(r.message),
+});
+
+/** Reads the jobs of an ontology, ordered by name. @throws SvcError 503 */
+export async function listJobs(db: CatalogDb, ontologyId: string): Promise<readonly StoredJob[]> {
+  return (await db.query(READ, [ontologyId, null])).map(ofRow);
+}
+
+/** Reads a job; undefined if it was dropped, or its ontology or its maker. @throws SvcError 503 */
+export async function readJob(db: CatalogDb, id: string): Promise<StoredJob | undefined> {
+  const [row] = await db.query(READ, [null, id]);
+  return row === undefined ? undefined : ofRow(row);
+}
+
+/**
+ * Begins a run, unless another one goes on or the job was changed after it was read.
+ * @param seconds how long no other run may begin if this one does not end @throws SvcError 503
+ */
+export async function claimJob(db: CatalogDb, { id, nextRun }: StoredJob, run: string, seconds: number): Promise<boolean> {
+  return (await db.query(CLAIM, [id, run, nextRun, seconds])).length > 0;
+}
+
+/** Lets a run go on for `seconds` more. @returns false if the job was dropped, or another run has begun @throws SvcError 503 */
+export async function continueRun(db: CatalogDb, id: string, run: string, seconds: number): Promise<boolean> {
+  return (await db.query(STEP, [id, run, seconds])).length > 0;
+}
+
+/** The end of a run. */
+export interface RunEnd {
+  readonly message: string;
+  readonly failed: boolean;
+  /** When the job runs next, unless it was changed during the run. */
+  readonly nextRun: number | null;
+  /** Seconds in which no other run may begin, because what this one has begun may go on; 0: it has ended. */
+  readonly hold: number;
+}
+
+/** Ends a run. @returns when the job runs next; undefined if it was dropped, or another run has begun @throws SvcError 503 */
+export async function finishJob(db: CatalogDb, job: StoredJob, run: string, end: RunEnd): Promise<number | null | undefined> {
+  const [row] = await db.query(FINISH, [job.id, run, job.edition, end.message, end.failed, job.nextRun, end.hold, end.nextRun]);
+  return row === undefined ? undefined : moment(row.next_run);
+}
+
+/** The jobs that run within an hour, or should have run, those first that have waited longest. @throws SvcError 503 */
+export async function dueJobs(db: CatalogDb, most: number): Promise<readonly { readonly id: string; readonly nextRun: number }[]> {
+  return (await db.query(DUE, [most])).map((r) => ({ id: String(r.id), nextRun: Number(r.next_run) }));
+}

@@ -1,0 +1,38 @@
+/** The Durable Object of one job. index.ts provides the runtime. What it does is loaded with its first alarm. */
+import { DurableObject } from 'cloudflare:workers';
+import { type JobLife, type Runtime, runScript, scheduled } from '../service.ts';
+
+/** Runs one job by its alarms. */
+export abstract class JobObject<E> extends DurableObject<E> {
+  #life: JobLife | undefined;
+
+  protected abstract runtime(): Runtime;
+
+  async #loaded(): Promise<JobLife> {
+    const loaded = await scheduled();
+    this.#life ??= new loaded.JobLife(this.ctx.storage, () => this.runtime(), runScript);
+    return this.#life;
+  }
+
+  /** Lets the job look at the catalog at a moment, or earlier. */
+  async wake(id: string, at: number): Promise<void> {
+    await (await this.#loaded()).wake(id, at);
+  }
+
+  override async alarm(): Promise<void> {
+    await (await this.#loaded()).alarm();
+  }
+}
+
+/**
+ * Addresses the objects of a namespace. The location hint is part of an object's name
+ * (docs/design/platform-rules.md#names-of-durable-objects).
+ */
+export function jobObjects(namespace: DurableObjectNamespace, hint: string | null): NonNullable<Runtime['jobs']> {
+  return {
+    wake: (id, at) => {
+      const stub = namespace.get(namespace.idFromName(`${hint ?? '-'}:${id}`), hint === null ? {} : { locationHint: hint as DurableObjectLocationHint });
+      return (stub as unknown as Pick<JobLife, 'wake'>).wake(id, at);
+    },
+  };
+}

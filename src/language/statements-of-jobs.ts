@@ -1,0 +1,38 @@
+/** The syntax trees of the statements about jobs. */
+import type { Base, CacheMapping, Name } from './statements.ts';
+
+/** A text without quotes, with the start of its quote in the whole text of the request. */
+export interface JobText {
+  readonly text: string;
+  readonly offset: number;
+}
+/** What a job runs. */
+export type JobRun = CacheMapping;
+export interface JobSchedule {
+  readonly schedule: JobText;
+  /** null: UTC. */
+  readonly timezone: JobText | null;
+}
+export interface CreateJob extends Base, JobSchedule {
+  readonly kind: 'create_job';
+  readonly replace: boolean;
+  readonly name: Name;
+  readonly run: JobRun;
+  /** The text of `run`. */
+  readonly text: string;
+}
+export interface AlterJob extends Base {
+  readonly kind: 'alter_job';
+  readonly name: Name;
+  readonly action: 'pause' | 'resume' | JobSchedule;
+}
+export interface RunJob extends Base {
+  readonly kind: 'run_job';
+  readonly name: Name;
+}
+export interface DropJob extends Base {
+  readonly kind: 'drop_job';
+  readonly name: Name;
+  /** True for IF EXISTS. */
+  readonly lenient: boolean;
+}

@@ -1,0 +1,170 @@
+/**
+ * The life of a job in its Durable Object (docs/design/jobs.md): an alarm at the moment of its next run, until the job is dropped or paused. What the job is and
+ * when it runs is in the catalog; the object only has its id.
+ */
+import { claimJob, continueRun, dueJobs, finishJob, readJob, type StoredJob } from '../../catalog/jobs.ts';
+import { loggedLine, SvcError } from '../../errors.ts';
+import type { Runtime } from '../runtime.ts';
+import { afterRun } from '../write/schedule.ts';
+import { type Outcome, type RunScript, runStep } from './job-run.ts';
+
+/** The part of `DurableObjectStorage` that is used. */
+export interface JobStorage {
+  get(key: string): Promise<unknown>;
+  put(key: string, value: unknown): Promise<void>;
+  delete(key: string): Promise<boolean>;
+  getAlarm(): Promise<number | null>;
+  setAlarm(at: number): Promise<void>;
+  deleteAlarm(): Promise<void>;
+  deleteAll(): Promise<void>;
+}
+
+/** A step of a run ends after this time. The platform ends an alarm after 15 minutes. */
+const STEP_MS = 14 * 60_000;
+/** How long a statement of a step may go on in a database after the step has ended. */
+const STATEMENT_SECONDS = 11 * 60;
+/** How long no other run begins after the beginning of a step that does not end. */
+const LEASE_SECONDS = STEP_MS / 1000 + STATEMENT_SECONDS;
+/** The longest time without an alarm: a job that was dropped with its ontology or its maker ends after it. */
+const LONGEST_MS = 86_400_000;
+/** Pauses while the catalog cannot be reached. */
+const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [15_000, 900_000];
+const MOST_CHARACTERS = 1000;
+const FAILED = 'the run failed; the log of the service has the reason';
+const TOO_LONG = 'the run did not end within 14 minutes';
+
+/** The state of a run between its steps. */
+interface Progress {
+  readonly run: string;
+  readonly planned: StoredJob;
+  readonly state: unknown;
+}
+
+export class JobLife {
+  readonly #storage: JobStorage;
+  readonly #runtime: () => Runtime;
+  readonly #run: RunScript;
+  /** Goes up with each call of `wake`. */
+  #wakes = 0;
+  #misses = 0;
+
+  constructor(storage: JobStorage, runtime: () => Runtime, run: RunScript) {
+    this.#storage = storage;
+    this.#runtime = runtime;
+    this.#run = run;
+  }
+
+  /** Lets the job look at the catalog at a moment, or earlier. */
+  async wake(id: string, at: number): Promise<void> {
+    this.#wakes++;
+    if ((await this.#storage.get('id')) !== id) await this.#storage.put('id', id);
+    const alarm = await this.#storage.getAlarm();
+    if (alarm === null || alarm > at) await this.#storage.setAlarm(at);
+  }
+
+  /** Handles the alarm: runs the job, or a further step of its run, if it is time, and sets the next alarm. */
+  async alarm(): Promise<void> {
+    const runtime = this.#runtime();
+    const id = await this.#storage.get('id');
+    if (typeof id !== 'string') return this.#end();
+    const wakes = this.#wakes;
+    try {
+      const next = await this.#turn(runtime, id);
+      this.#misses = 0;
+      if (next === undefined) return await this.#end();
+      // what has woken the job in the meantime may have seen an earlier state of it
+      await this.#storage.setAlarm(wakes === this.#wakes ? Math.min(next, runtime.now() + LONGEST_MS) : runtime.now());
+    } catch (error) {
+      runtime.log({ level: 'warn', event: 'job', job: id, message: loggedLine(error) });
+      await this.#storage.setAlarm(runtime.now() + Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.#misses++));
+    }
+  }
+
+  async #end(): Promise<void> {
+    await this.#storage.deleteAlarm();
+    await this.#storage.deleteAll();
+  }
+
+  /** @returns the moment of the next alarm; undefined: there will be none @throws SvcError 503 */
+  async #turn(runtime: Runtime, id: string): Promise<number | undefined> {
+    const job = await readJob(runtime.db, id);
+    if (job === undefined) return undefined;
+    const earlier = (await this.#storage.get('progress')) as Progress | undefined;
+    if (earlier !== undefined) return this.#goOn(runtime, earlier);
+    if (job.nextRun === null) return job.runUntil === null ? undefined : job.runUntil;
+    if (job.nextRun > runtime.now()) return job.nextRun;
+    if (job.runUntil !== null) return job.runUntil + 1000;
+    const run = crypto.randomUUID();
+    if (!(await claimJob(runtime.db, job, run, LEASE_SECONDS))) return runtime.now() + FIRST_PAUSE_MS;
+    return this.#step(runtime, { run, planned: job, state: undefined });
+  }
+
+  /** The next step of a run. The run ends if the object stopped during a step, or the job was changed. */
+  async #goOn(runtime: Runtime, progress: Progress): Promise<number | undefined> {
+    await this.#storage.delete('progress');
+    if (!(await continueRun(runtime.db, progress.planned.id, progress.run, LEASE_SECONDS))) return runtime.now();
+    return this.#step(runtime, progress);
+  }
+
+  async #step(runtime: Runtime, progress: Progress): Promise<number | undefined> {
+    const { planned: job, run } = progress;
+    // if the object stops during the step, the job goes on when no statement of the step can run any more
+    await this.#storage.setAlarm(runtime.now() + LEASE_SECONDS * 1000 + 1000);
+    const begun = runtime.now();
+    const { outcome, fault, hold } = await this.#within(runtime, progress);
+    if (outcome !== undefined && 'next' in outcome) {
+      await this.#storage.put('progress', { ...progress, state: outcome.next } satisfies Progress);
+      return runtime.now();
+    }
+    const failed = outcome === undefined;
+    const message = outcome?.message ?? (hold > 0 ? TOO_LONG : fault instanceof SvcError ? fault.message : FAILED);
+    const nextRun = await afterRun(job, Math.max(runtime.now(), job.nextRun ?? 0), failed ? job.failures + 1 : 0);
+    const next = await finishJob(runtime.db, job, run, { message: message.slice(0, MOST_CHARACTERS), failed, nextRun, hold });
+    const cause = fault instanceof SvcError ? fault.cause : fault;
+    runtime.log({
+      level: !failed || (fault instanceof SvcError && fault.status < 500) ? 'info' : 'error',
+      event: 'job',
+      request_id: run,
+      job: job.id,
+      kind: job.kind,
+      ontology: job.ontology,
+      user: job.makerName,
+      ms: Math.round(runtime.now() - begun),
+      status: failed ? (fault instanceof SvcError ? fault.status : 500) : 200,
+      ...(cause === undefined ? {} : { cause: loggedLine(cause) }),
+    });
+    return next === undefined ? runtime.now() : (next ?? undefined);
+  }
+
+  /** Runs a step, and stops waiting for it when its time is over. */
+  async #within(runtime: Runtime, { planned, run, state }: Progress): Promise<{ outcome?: Outcome; fault?: unknown; hold: number }> {
+    const signal = AbortSignal.timeout(STEP_MS);
+    const over = new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    const work = runStep(this.#run, runtime, planned, run, state, signal);
+    try {
+      return { outcome: await Promise.race([work, over]), hold: 0 };
+    } catch (fault) {
+      work.catch(() => undefined);
+      return { fault, hold: signal.aborted ? STATEMENT_SECONDS : 0 };
+    }
+  }
+}
+
+/** A sweep calls at most this many objects. */
+const MOST_WOKEN = 800;
+const AT_ONCE = 40;
+
+/** Wakes the jobs that run soon or should have run: an object whose alarm was lost gets another one. What fails is logged, and tried again by the next sweep. */
+export async function sweepJobs(runtime: Pick<Runtime, 'db' | 'jobs' | 'log'>): Promise<void> {
+  const { jobs } = runtime;
+  if (jobs === undefined) return;
+  try {
+    const due = await dueJobs(runtime.db, MOST_WOKEN);
+    for (let i = 0; i < due.length; i += AT_ONCE) {
+      const woken = await Promise.allSettled(due.slice(i, i + AT_ONCE).map(({ id, nextRun }) => jobs.wake(id, nextRun)));
+      for (const w of woken) if (w.status === 'rejected') runtime.log({ level: 'warn', event: 'job_not_woken', message: loggedLine(w.reason) });
+    }
+  } catch (error) {
+    runtime.log({ level: 'warn', event: 'jobs_not_swept', message: loggedLine(error) });
+  }
+}

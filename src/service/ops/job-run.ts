@@ -1,0 +1,37 @@
+/** Runs the statement of a job with the rights that its maker has now. */
+import { type Earlier, resume } from '../../auth/resume.ts';
+import type { StoredJob } from '../../catalog/jobs.ts';
+import { jobRun } from '../../language/modelling/job.ts';
+import type { Runtime, ServiceRequest } from '../runtime.ts';
+import { Spending } from '../spending.ts';
+import type { runScript } from './script.ts';
+
+/** Runs a script. The module of scripts that write, from which this one is loaded, cannot import it. */
+export type RunScript = typeof runScript;
+
+/** The result of a step: the message of the run, or the state with which the next step begins. */
+export type Outcome = { readonly message: string } | { readonly next: unknown };
+
+/**
+ * Runs a job, or a step of it.
+ * @param state of the last step; undefined: this is the first one
+ * @throws SvcError 401 if the maker may not use the service any more; as the statement
+ */
+export async function runStep(runScript: RunScript, runtime: Runtime, job: StoredJob, run: string, _state: unknown, signal: AbortSignal): Promise<Outcome> {
+  const caller = await resume(JSON.parse(job.maker) as Earlier, runtime);
+  const request: ServiceRequest = {
+    runtime,
+    caller,
+    requestId: run,
+    spending: new Spending(),
+    signal,
+    permitted: null,
+    knownVersion: null,
+    about: () => undefined,
+  };
+  // an earlier release may have stored another statement
+  jobRun({ text: job.statement, offset: 0 });
+  const answer = await runScript(request, { ontology: job.ontology, sql: job.statement, limit: null, datasource: null });
+  const [row] = (answer.kind === 'value' ? answer.data : []) as readonly { readonly rows?: number; readonly as_of?: string }[];
+  return { message: `${row?.rows} rows as of ${row?.as_of}` };
+}

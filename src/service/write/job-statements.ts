@@ -1,0 +1,157 @@
+/** CREATE, ALTER, RUN and DROP JOB (docs/design/jobs.md). */
+import { earlierOf } from '../../auth/resume.ts';
+import { dropJob as deleteJob, insertJob, listJobs, type NewJob, pauseJob, replaceJob, rescheduleJob, resumeJob, wantJob } from '../../catalog/jobs.ts';
+import { badRequest, loggedLine, SvcError } from '../../errors.ts';
+import { jobRun } from '../../language/modelling/job.ts';
+import type { Name } from '../../language/statements.ts';
+import type { AlterJob, CreateJob, DropJob, JobRun, RunJob } from '../../language/statements-of-jobs.ts';
+import { fold } from '../../ontology/names.ts';
+import { unknownInStatement } from '../caller/lookup.ts';
+import type { Runtime } from '../runtime.ts';
+import { CACHES, editable } from './cached-mappings.ts';
+import { type Changing, checkName, type Done, done, exists } from './changing.ts';
+import type { Draft } from './draft.ts';
+import type { Kinds } from './kinds.ts';
+import { checkedSchedule, nextRun, type Schedule } from './schedule.ts';
+
+/** Each sweep wakes the jobs of all ontologies. */
+const MOST_JOBS = 50;
+
+/** What a statement needs to know of a job. */
+type Known = Pick<NewJob, 'id' | 'key' | 'name' | 'statement' | 'schedule' | 'timezone'> & { readonly paused: boolean };
+
+/** The jobs of an ontology, with the changes of the script, by key. */
+const scripts = new WeakMap<Changing, Map<string, Map<string, Known>>>();
+
+async function jobsOf(ctx: Changing, { row }: Draft): Promise<Map<string, Known>> {
+  const all = scripts.get(ctx) ?? new Map<string, Map<string, Known>>();
+  scripts.set(ctx, all);
+  const known = all.get(row.id) ?? new Map((await listJobs(ctx.db, row.id)).map((j) => [j.key, j]));
+  all.set(row.id, known);
+  return known;
+}
+
+/** @throws SvcError 503 `not_configured` */
+function requireJobs(ctx: Changing): NonNullable<Runtime['jobs']> {
+  const { jobs } = ctx.session.request.runtime;
+  if (jobs !== undefined) return jobs;
+  throw new SvcError(503, 'not_configured', 'This service does not run jobs', { hint: 'Run the statement of the job from a scheduler' });
+}
+
+/** Wakes the object of a job. If that fails, the next sweep wakes it. */
+async function woken(ctx: Changing, id: string, at: number): Promise<void> {
+  const { jobs, log } = ctx.session.request.runtime;
+  try {
+    await jobs?.wake(id, at);
+  } catch (error) {
+    log({ level: 'warn', event: 'job_not_woken', job: id, message: loggedLine(error) });
+  }
+}
+
+/** Checks that the caller may run the statement of a job now, and that it can run. @throws SvcError as the statement */
+async function requireMayRun(ctx: Changing, run: JobRun): Promise<void> {
+  await CACHES.cache_mapping.apply(ctx, run);
+}
+
+/** The same for a stored statement. The position of an error is that of the statement about the job. */
+async function requireMayRunStored(ctx: Changing, { statement }: Known, offset: number): Promise<void> {
+  try {
+    await requireMayRun(ctx, jobRun({ text: statement, offset }));
+  } catch (error) {
+    throw error instanceof SvcError ? error.at(offset) : error;
+  }
+}
+
+const iso = (at: number): string => new Date(at).toISOString();
+const firstRun = async (schedule: Schedule, runtime: Runtime): Promise<number> => (await nextRun(schedule, runtime.now())) ?? runtime.now();
+
+async function createJob(ctx: Changing, { name, run, text, source, ...statement }: CreateJob): Promise<Done> {
+  const draft = editable(ctx, source.offset);
+  requireJobs(ctx);
+  checkName(name, 'job');
+  const jobs = await jobsOf(ctx, draft);
+  const key = fold(name.text);
+  const old = jobs.get(key);
+  if (old !== undefined && statement.ifNotExists) return done([], { job: old.name, schedule: old.schedule, timezone: old.timezone });
+  if (old !== undefined && !statement.replace) throw exists('job', name);
+  if (old === undefined && jobs.size >= MOST_JOBS)
+    throw badRequest('too_many_jobs', `an ontology can have at most ${MOST_JOBS} jobs`, { offset: source.offset });
+  const schedule = await checkedSchedule(statement.schedule, statement.timezone);
+  await requireMayRun(ctx, run);
+  const { principal } = ctx;
+  const job: NewJob = {
+    id: old?.id ?? crypto.randomUUID(),
+    ontologyId: draft.row.id,
+    key,
+    name: name.text,
+    statement: text,
+    kind: run.kind,
+    target: run.name.text,
+    ...schedule,
+    makerId: principal.userId,
+    maker: JSON.stringify(earlierOf(principal)),
+    nextRun: await firstRun(schedule, ctx.session.request.runtime),
+  };
+  jobs.set(key, { ...job, paused: false });
+  return {
+    ...done([old === undefined ? insertJob(job) : replaceJob(job)], { job: job.name, ...schedule, next_run: iso(job.nextRun) }),
+    perform: () => woken(ctx, job.id, job.nextRun),
+  };
+}
+
+/** Finds a job of the ontology of the request, which the caller may edit. @throws SvcError 400 `no_ontology`, `unknown_job`; 403 */
+async function found(ctx: Changing, name: Name, offset: number): Promise<{ readonly jobs: Map<string, Known>; readonly job: Known }> {
+  const jobs = await jobsOf(ctx, editable(ctx, offset));
+  const job = jobs.get(fold(name.text));
+  if (job !== undefined) return { jobs, job };
+  throw unknownInStatement(
+    'job',
+    name,
+    [...jobs.values()].map((j) => j.name),
+  );
+}
+
+async function alterJob(ctx: Changing, { name, action, source }: AlterJob): Promise<Done> {
+  const { jobs, job } = await found(ctx, name, source.offset);
+  const { runtime } = ctx.session.request;
+  if (action === 'pause') {
+    jobs.set(job.key, { ...job, paused: true });
+    return done([pauseJob(job.id)], { job: job.name, paused: true, next_run: null });
+  }
+  requireJobs(ctx);
+  await requireMayRunStored(ctx, job, source.offset);
+  const schedule = action === 'resume' ? job : await checkedSchedule(action.schedule, action.timezone);
+  const paused = action !== 'resume' && job.paused;
+  const next = await firstRun(schedule, runtime);
+  jobs.set(job.key, { ...job, schedule: schedule.schedule, timezone: schedule.timezone, paused });
+  const change = action === 'resume' ? resumeJob(job.id, next) : rescheduleJob(job.id, schedule.schedule, schedule.timezone, next);
+  return {
+    ...done([change], { job: job.name, paused, schedule: schedule.schedule, timezone: schedule.timezone, next_run: paused ? null : iso(next) }),
+    perform: () => (paused ? Promise.resolve() : woken(ctx, job.id, next)),
+  };
+}
+
+async function runJob(ctx: Changing, { name, source }: RunJob): Promise<Done> {
+  const { job } = await found(ctx, name, source.offset);
+  requireJobs(ctx);
+  await requireMayRunStored(ctx, job, source.offset);
+  const at = ctx.session.request.runtime.now();
+  return { ...done([wantJob(job.id, at)], { job: job.name, status: 'queued', next_run: iso(at) }), perform: () => woken(ctx, job.id, at) };
+}
+
+async function dropJob(ctx: Changing, { name, lenient, source }: DropJob): Promise<Done> {
+  const jobs = await jobsOf(ctx, editable(ctx, source.offset));
+  if (lenient && !jobs.has(fold(name.text))) return done([], { job: name.text, dropped: false });
+  const { job } = await found(ctx, name, source.offset);
+  jobs.delete(job.key);
+  // the object finds that the job is gone, and ends
+  const now = ctx.session.request.runtime.now();
+  return { ...done([deleteJob(job.id)], { job: job.name, dropped: true }), perform: () => woken(ctx, job.id, now) };
+}
+
+export const JOBS: Kinds<'create_job' | 'alter_job' | 'run_job' | 'drop_job'> = {
+  create_job: { apply: createJob },
+  alter_job: { apply: alterJob },
+  run_job: { apply: runJob },
+  drop_job: { apply: dropJob },
+};

@@ -1,0 +1,64 @@
+/** Schedules of jobs: the five fields of cron, in a time zone. */
+import { badRequest } from '../../errors.ts';
+import type { JobText } from '../../language/statements-of-jobs.ts';
+
+/** A schedule that was checked. */
+export interface Schedule {
+  readonly schedule: string;
+  readonly timezone: string;
+}
+
+/** Five fields of letters, digits and the signs of cron; no moments and no nicknames. */
+const FIELDS = /^[0-9A-Za-z*,/?#-]+(?: [0-9A-Za-z*,/?#-]+){4}$/;
+const MOST_CHARACTERS = 100;
+/** Names of places; not offsets such as +01:00, which have no changes of the clock. */
+const ZONE = /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/;
+
+/** Checks a schedule. @throws SvcError 400 `bad_schedule`, `bad_timezone` */
+export async function checkedSchedule(written: JobText, zone: JobText | null): Promise<Schedule> {
+  const timezone = zone?.text.trim() ?? 'UTC';
+  if (!ZONE.test(timezone) || !isZone(timezone)) {
+    throw badRequest('bad_timezone', `unknown time zone \`${timezone.slice(0, 64)}\``, { offset: zone?.offset, hint: 'Write it as Europe/Lisbon or UTC' });
+  }
+  const schedule = written.text.trim().replace(/\s+/g, ' ');
+  const hint = "A schedule has five fields: minute, hour, day of the month, month and day of the week, as in '17 * * * *' or '30 2 * * MON-FRI'";
+  if (schedule.length > MOST_CHARACTERS || !FIELDS.test(schedule)) throw badRequest('bad_schedule', 'this is not a schedule', { offset: written.offset, hint });
+  let next: number | undefined;
+  try {
+    next = await nextRun({ schedule, timezone }, Date.now());
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.replace(/^Cron\w+: /, '') : '';
+    throw badRequest('bad_schedule', `this is not a schedule: ${reason.slice(0, 200)}`, { offset: written.offset, hint });
+  }
+  if (next === undefined) throw badRequest('bad_schedule', 'this schedule has no moment', { offset: written.offset, hint });
+  return { schedule, timezone };
+}
+
+function isZone(timezone: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: timezone }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
+  }
+}
+
+/** The first moment of a schedule after another moment, both in milliseconds since 1970; undefined: it has no moment. `croner` is loaded with the first call. */
+export async function nextRun({ schedule, timezone }: Schedule, after: number): Promise<number | undefined> {
+  const { Cron } = await import('croner');
+  return new Cron(schedule, { timezone, mode: '5-part', paused: true }).nextRun(new Date(after))?.getTime();
+}
+
+/** Runs that fail are repeated after these pauses, in minutes. */
+const PAUSES = [1, 2, 4, 8, 16, 32];
+const LAST_PAUSE = 60;
+
+/**
+ * When a job runs next.
+ * @param after the later one of now and the moment for which the run was planned @param failures how many runs have failed in a row
+ */
+export async function afterRun(schedule: Schedule, after: number, failures: number): Promise<number | null> {
+  if (failures === 0) return (await nextRun(schedule, after)) ?? null;
+  const pause = PAUSES[failures - 1];
+  if (pause !== undefined) return after + pause * 60_000;
+  return (await nextRun(schedule, after + LAST_PAUSE * 60_000)) ?? null;
+}

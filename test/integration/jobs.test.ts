@@ -1,0 +1,431 @@
+/** Jobs through the routes: who may make, run and see them, with whose rights they run, failures, overlap, and what is left. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { DEVELOPER } from '../../dev/roles.ts';
+import { forgetSnapshots } from '../../src/catalog/snapshot.ts';
+import { sweepJobs } from '../../src/service/ops/job-life.ts';
+import { sweepCaches } from '../../src/service/write/refresh-cache.ts';
+import type { Runtime } from '../../src/service.ts';
+import { MemoryJobs } from '../support/jobs-memory.ts';
+import { startService, type TestService } from '../support/service.ts';
+
+const TABLES = [
+  'CREATE SCHEMA shop',
+  'CREATE SCHEMA cached',
+  'CREATE TABLE shop.t_person (no integer PRIMARY KEY, name text)',
+  "INSERT INTO shop.t_person VALUES (1, 'Ann'), (2, 'Bob'), (3, 'Cy')",
+];
+const MODEL = `CREATE ONTOLOGY shop;
+CREATE CONCEPT person (no integer, name string, PRIMARY KEY (no));
+CREATE MAPPING m_person INTO person AS SELECT no, name FROM shop.t_person`;
+const STATEMENT = "CACHE MAPPING m_person OPTIONS (schema = 'cached')";
+const JOB = `CREATE OR REPLACE JOB nightly SCHEDULE '17 * * * *' TIMEZONE 'Europe/Lisbon' AS ${STATEMENT}`;
+const PEOPLE = 'SELECT no, name FROM svc.person ORDER BY no';
+const HOUR = 3_600_000;
+
+let service: TestService;
+let runtime: Runtime;
+const clock = { ahead: 0 };
+const logged: Readonly<Record<string, unknown>>[] = [];
+const jobs = new MemoryJobs(() => runtime);
+
+const catalog = (sql: string): Promise<Record<string, unknown>[]> => service.database.superuser(sql);
+const tablesLeft = async (): Promise<number> => (await catalog("SELECT tablename FROM pg_tables WHERE schemaname = 'cached'")).length;
+// biome-ignore lint/suspicious/noExplicitAny: rows of every shape
+const shown = async (token = service.token): Promise<any[]> => service.rows('SHOW JOBS', 'shop', token);
+const ring = (): Promise<number> => jobs.ring(Date.now() + clock.ahead);
+/** Lets alarms ring as long as one is due. */
+async function settled(): Promise<void> {
+  for (let i = 0; i < 20 && (await ring()) > 0; i++);
+}
+async function runs(): Promise<Record<string, unknown>> {
+  await service.rows('RUN JOB nightly', 'shop');
+  await settled();
+  return (await shown())[0];
+}
+
+beforeAll(async () => {
+  service = await startService({
+    tables: TABLES,
+    settings: (database) => ({ DATASOURCE_MAIN_WRITER: database.secret(DEVELOPER) }),
+    parts: { now: () => Date.now() + clock.ahead, log: (line) => logged.push(line), jobs },
+  });
+  runtime = (await service.request(service.token)).runtime;
+  await service.rows(MODEL, 'shop');
+});
+afterAll(() => service.close());
+beforeEach(async () => {
+  clock.ahead = 0;
+  for (const { name } of await catalog('SELECT name FROM kg_catalog.jobs')) await service.rows(`DROP JOB ${name}`, 'shop');
+  await settled();
+  logged.length = 0;
+  jobs.items.clear();
+});
+
+describe('a job', () => {
+  it('runs at its time, again and again, and says what it did', async () => {
+    const [made] = await service.rows(JOB, 'shop');
+    expect(made).toMatchObject({ job: 'nightly', schedule: '17 * * * *', timezone: 'Europe/Lisbon' });
+    expect(new Date(made.next_run).getUTCMinutes()).toBe(17);
+    expect(await ring()).toBe(0);
+    const [before] = await shown();
+    expect(before).toMatchObject({ job_name: 'nightly', job_type: 'CACHE MAPPING', target: 'm_person', status: 'scheduled', last_run: null, message: null });
+    for (let i = 1; i <= 2; i++) {
+      clock.ahead = Date.parse(made.next_run) - Date.now() + (i - 1) * HOUR + 1000;
+      await settled();
+      const [line] = await shown();
+      expect(line).toMatchObject({ status: 'succeeded', message: expect.stringMatching(/^3 rows as of 20/), maker: 'admin' });
+      expect(Date.parse(line.next_run)).toBe(Date.parse(made.next_run) + i * HOUR);
+    }
+    clock.ahead = 0;
+    expect((await service.rows('SHOW CACHES', 'shop'))[0].state).toBe('used');
+  });
+
+  it('runs by RUN JOB, also while it is paused, and not by its schedule then', async () => {
+    await service.rows(JOB, 'shop');
+    expect(await service.rows('ALTER JOB nightly PAUSE', 'shop')).toEqual([{ job: 'nightly', paused: true, next_run: null }]);
+    clock.ahead = 3 * HOUR;
+    await settled();
+    expect((await shown())[0]).toMatchObject({ status: 'paused', last_run: null, next_run: null });
+    clock.ahead = 0;
+    expect(await runs()).toMatchObject({ status: 'paused', message: expect.stringContaining('3 rows'), next_run: null });
+    expect([...jobs.items.values()].every(({ storage }) => storage.values.size === 0 && storage.alarmAt === null)).toBe(true);
+    await service.rows('ALTER JOB nightly RESUME', 'shop');
+    expect((await shown())[0].next_run).not.toBeNull();
+    const [altered] = await service.rows("ALTER JOB nightly SCHEDULE '30  2 * * *' TIMEZONE 'Asia/Kolkata'", 'shop');
+    expect(altered).toMatchObject({ schedule: '30 2 * * *', timezone: 'Asia/Kolkata', paused: false, next_run: expect.stringContaining('T21:00:00') });
+  });
+
+  it('is refused if its schedule, zone, name or statement is wrong', async () => {
+    const faults = {
+      "CREATE JOB j SCHEDULE '61 * * * *' AS CACHE MAPPING m_person": 'bad_schedule',
+      "CREATE JOB j SCHEDULE '* * * * * *' AS CACHE MAPPING m_person": 'bad_schedule',
+      "CREATE JOB j SCHEDULE '@daily' AS CACHE MAPPING m_person": 'bad_schedule',
+      "CREATE JOB j SCHEDULE '2030-01-01T00:00:00' AS CACHE MAPPING m_person": 'bad_schedule',
+      "CREATE JOB j SCHEDULE '0 0 30 2 *' AS CACHE MAPPING m_person": 'bad_schedule',
+      "CREATE JOB j SCHEDULE '0 0 * * *' TIMEZONE 'Mars/Base' AS CACHE MAPPING m_person": 'bad_timezone',
+      "CREATE JOB j SCHEDULE '0 0 * * *' TIMEZONE '+01:00' AS CACHE MAPPING m_person": 'bad_timezone',
+      [`CREATE JOB "a[b" SCHEDULE '0 0 * * *' AS ${STATEMENT}`]: 'bad_name',
+      "CREATE JOB j SCHEDULE '0 0 * * *' AS SELECT 1": 'syntax_error',
+      "CREATE JOB j SCHEDULE '0 0 * * *' AS UNCACHE MAPPING m_person": 'syntax_error',
+      "CREATE JOB j SCHEDULE '0 0 * * *' AS CACHE CUBE c": 'not_supported',
+      "CREATE JOB j SCHEDULE '0 0 * * *' AS CACHE MAPPING m_persn": 'unknown_mapping',
+      "CREATE JOB j SCHEDULE '0 0 * * *' AS CACHE MAPPING m_person OPTIONS (schema = 'pg_x')": 'bad_value',
+      'RUN JOB nobody': 'unknown_job',
+      'DROP JOB nobody': 'unknown_job',
+      'ALTER JOB nobody PAUSE': 'unknown_job',
+    };
+    for (const [sql, code] of Object.entries(faults)) expect(await service.fault(sql, 'shop'), sql).toBe(`400 ${code}`);
+    expect(await service.rows('DROP JOB IF EXISTS nobody', 'shop')).toEqual([{ job: 'nobody', dropped: false }]);
+    expect(await shown()).toEqual([]);
+  });
+
+  it('has a name that only one job of the ontology has, also within a script', async () => {
+    const plain = JOB.replace('OR REPLACE ', '');
+    expect(await service.fault(`${plain}; ${plain}`, 'shop')).toBe('400 exists');
+    await service.rows(`${plain}; DROP JOB nightly; ${plain}`, 'shop');
+    expect(await service.fault(plain.replace('nightly', 'NIGHTLY'), 'shop')).toBe('400 exists');
+    await service.rows(plain.replace('JOB', 'JOB IF NOT EXISTS').replace('17', '18'), 'shop');
+    expect((await shown()).map((j) => j.schedule)).toEqual(['17 * * * *']);
+    await service.rows(JOB.replace('17', '19'), 'shop');
+    expect((await shown()).map((j) => j.schedule)).toEqual(['19 * * * *']);
+    expect(await service.fault("CREATE JOB j SCHEDULE '0 0 * * *' AS CACHE MAPPING m_person")).toBe('400 no_ontology');
+  });
+
+  it('is refused where the service has no objects for jobs', async () => {
+    const { fetch } = await startServiceWithout();
+    expect(await fetch()).toBe('503 not_configured');
+  });
+});
+
+/** The same service without jobs. */
+async function startServiceWithout(): Promise<{ fetch(): Promise<string> }> {
+  const { runScript } = await import('../../src/service.ts');
+  return {
+    fetch: async () => {
+      const request = await service.request(service.token, { jobs: undefined });
+      return runScript(request, { ontology: 'shop', sql: JOB, limit: null, datasource: null }).then(
+        () => 'ran',
+        (error) => `${error.status} ${error.code}`,
+      );
+    },
+  };
+}
+
+describe('a run that fails', () => {
+  it('is repeated after growing pauses, changes no answer, and says why', async () => {
+    await service.rows(JOB, 'shop');
+    await runs();
+    const before = await service.rows(PEOPLE, 'shop');
+    await service.database.exec('REVOKE SELECT ON shop.t_person FROM kg_reader');
+    const pauses: number[] = [];
+    try {
+      await service.rows('RUN JOB nightly', 'shop');
+      for (let i = 0; i < 8; i++) {
+        const at = Date.now() + clock.ahead;
+        await ring();
+        const [line] = await shown();
+        expect(line).toMatchObject({ status: 'failed', message: expect.stringContaining('permission denied') });
+        pauses.push(Math.round((Date.parse(line.next_run) - at) / 60_000));
+        clock.ahead = Date.parse(line.next_run) - Date.now() + 10;
+      }
+    } finally {
+      await service.database.exec('GRANT SELECT ON shop.t_person TO kg_reader');
+    }
+    expect(pauses.slice(0, 6)).toEqual([1, 2, 4, 8, 16, 32]);
+    for (const pause of pauses.slice(6)) expect(pause).toBeGreaterThanOrEqual(60);
+    clock.ahead = 0;
+    expect(await service.rows(PEOPLE, 'shop')).toEqual(before);
+    expect(await runs()).toMatchObject({ status: 'succeeded' });
+  });
+
+  it('waits while the catalog cannot be reached, and goes on then', async () => {
+    await service.rows(`${JOB}; RUN JOB nightly`, 'shop');
+    const real = runtime;
+    runtime = { ...real, db: { query: () => Promise.reject(new Error('away')), batch: () => Promise.reject(new Error('away')) } };
+    const alarms: number[] = [];
+    for (let i = 0; i < 3; i++) {
+      const now = Date.now() + clock.ahead;
+      await jobs.ring(now);
+      const [item] = jobs.items.values();
+      const pause = (item?.storage.alarmAt ?? 0) - now;
+      alarms.push(Math.round(pause / 1000));
+      clock.ahead += pause;
+    }
+    runtime = real;
+    expect(alarms).toEqual([15, 30, 60]);
+    await settled();
+    clock.ahead = 0;
+    expect((await shown())[0].status).toBe('succeeded');
+  });
+});
+
+describe('rights', () => {
+  it('to make, run and resume a job are those of its statement; to pause and drop it, EDIT on the ontology', async () => {
+    const editor = await service.user('ed', 'EDIT ON ALL ontology.shop', 'QUERY ON ALL ontology.shop');
+    const both = await service.user('both', 'EDIT ON ALL ontology.shop', 'EDIT ON datasource.main');
+    const reader = await service.user('rita', 'QUERY ON ALL ontology.shop', 'EDIT ON datasource.main');
+    await service.rows(JOB, 'shop', both);
+    for (const sql of [JOB, 'RUN JOB nightly', 'ALTER JOB nightly RESUME', "ALTER JOB nightly SCHEDULE '* * * * *'"])
+      for (const token of [editor, reader]) expect(await service.fault(sql, 'shop', token), sql).toBe('403 forbidden');
+    for (const sql of ['ALTER JOB nightly PAUSE', 'DROP JOB nightly', 'DROP JOB IF EXISTS nightly'])
+      expect(await service.fault(sql, 'shop', reader), sql).toBe('403 forbidden');
+    await service.rows('RUN JOB nightly', 'shop', both);
+    await settled();
+    expect(await shown(reader)).toEqual([]);
+    expect((await shown(editor))[0]).toMatchObject({ maker: 'both', message: 'the run ended' });
+    expect((await shown(both))[0]).toMatchObject({ maker: 'both', message: expect.stringContaining('3 rows') });
+    await service.rows('ALTER JOB nightly PAUSE; DROP JOB nightly', 'shop', editor);
+  });
+
+  it('are those of the maker at the time of the run', async () => {
+    const maker = await service.user('mia', 'EDIT ON ALL ontology.shop', 'EDIT ON datasource.main');
+    await service.rows(JOB, 'shop', maker);
+    expect(await runs()).toMatchObject({ status: 'succeeded', maker: 'mia' });
+    await service.rows('REVOKE EDIT ON datasource.main FROM USER mia');
+    // RUN JOB by an administrator does not lend rights to it
+    expect(await runs()).toMatchObject({ status: 'failed', message: 'This needs EDIT on datasource.main' });
+    await service.rows('GRANT EDIT ON datasource.main TO USER mia; REVOKE EDIT ON ALL ontology.shop FROM USER mia');
+    expect(await runs()).toMatchObject({ status: 'failed', message: expect.stringContaining('unknown ontology') });
+    await service.rows("GRANT EDIT ON ALL ontology.shop TO USER mia; ALTER USER mia SET ACTIVE = 'false'");
+    expect(await runs()).toMatchObject({ status: 'failed', message: 'The user of this statement may no longer use the service' });
+    await service.rows("ALTER USER mia SET ACTIVE = 'true'");
+    expect(await runs()).toMatchObject({ status: 'succeeded', maker: 'mia' });
+  });
+
+  it('do not grow when the maker becomes an administrator, whose credential may have been made by others', async () => {
+    const maker = await service.user('max', 'EDIT ON ALL ontology.shop', 'EDIT ON datasource.main');
+    await service.rows(JOB, 'shop', maker);
+    await service.rows('GRANT ROLE admin TO USER max; REVOKE EDIT ON datasource.main FROM USER max');
+    expect(await runs()).toMatchObject({ status: 'failed', message: 'This needs EDIT on datasource.main' });
+  });
+
+  it('pass to who replaces the job', async () => {
+    const first = await service.user('una', 'EDIT ON ALL ontology.shop', 'EDIT ON datasource.main');
+    const second = await service.user('duo', 'EDIT ON ALL ontology.shop', 'EDIT ON datasource.main');
+    await service.rows(JOB, 'shop', first);
+    await service.rows(JOB, 'shop', second);
+    expect((await shown())[0].maker).toBe('duo');
+    await service.rows('DROP USER una');
+    expect(await runs()).toMatchObject({ status: 'succeeded', maker: 'duo' });
+  });
+});
+
+describe('two runs', () => {
+  it('of one job never overlap, also from two objects', async () => {
+    await service.rows(JOB, 'shop');
+    const others = new MemoryJobs(() => runtime);
+    const [{ id }] = (await catalog('SELECT id::text AS id FROM kg_catalog.jobs')) as [{ id: string }];
+    await service.rows('RUN JOB nightly', 'shop');
+    const now = Date.now();
+    await others.wake(id, now);
+    await Promise.all([jobs.ring(now + 10), others.ring(now + 10)]);
+    expect(logged.filter((l) => l.event === 'job' && l.status === 200)).toHaveLength(1);
+  });
+
+  it('wait for each other: RUN JOB during a run makes another one after it', async () => {
+    await service.rows(`${JOB}; RUN JOB nightly`, 'shop');
+    let again: Promise<unknown> | undefined;
+    const real = runtime;
+    runtime = {
+      ...real,
+      db: {
+        ...real.db,
+        query: (sql, params) => {
+          if (sql.includes('INSERT INTO kg_catalog.cache_tables')) again ??= service.rows('RUN JOB nightly', 'shop');
+          return Promise.resolve(again).then(() => real.db.query(sql, params));
+        },
+        batch: (calls) => real.db.batch(calls),
+      },
+    };
+    await ring();
+    runtime = real;
+    expect(again).toBeDefined();
+    await settled();
+    expect(logged.filter((l) => l.event === 'job' && l.status === 200)).toHaveLength(2);
+  });
+
+  it('do not overlap after the end of an isolate; the next one waits until no statement can run any more', async () => {
+    await service.rows(`${JOB}; RUN JOB nightly`, 'shop');
+    const real = runtime;
+    // the isolate ends during the run
+    runtime = { ...real, db: { ...real.db, batch: () => new Promise(() => undefined) } };
+    void jobs.ring();
+    await expect.poll(async () => (await shown())[0].status).toBe('running');
+    runtime = real;
+    jobs.restart();
+    clock.ahead = 60_000;
+    expect(await ring()).toBe(0);
+    for (const { storage } of jobs.items.values()) storage.alarmAt = Date.now();
+    await ring();
+    expect(logged.filter((l) => l.event === 'job')).toEqual([]);
+    expect((await shown())[0].status).toBe('running');
+    await catalog("UPDATE kg_catalog.jobs SET run_until = now() - interval '1 second'");
+    for (const { storage } of jobs.items.values()) storage.alarmAt = Date.now();
+    await settled();
+    clock.ahead = 0;
+    expect((await shown())[0].status).toBe('succeeded');
+  });
+
+  it('of different statements: the result of the old one is not that of the new one', async () => {
+    await service.rows(`${JOB}; RUN JOB nightly`, 'shop');
+    const real = runtime;
+    let replaced: Promise<unknown> | undefined;
+    runtime = {
+      ...real,
+      db: {
+        query: (sql, params) => {
+          if (sql.includes('INSERT INTO kg_catalog.cache_tables')) replaced ??= service.rows(JOB.replace('17', '23'), 'shop');
+          return Promise.resolve(replaced).then(() => real.db.query(sql, params));
+        },
+        batch: (calls) => real.db.batch(calls),
+      },
+    };
+    await ring();
+    runtime = real;
+    expect((await shown())[0]).toMatchObject({ status: 'scheduled', message: null, schedule: '23 * * * *', next_run: expect.stringMatching(/:23:00/) });
+  });
+});
+
+describe('what is left', () => {
+  it('of a job whose alarm was lost is started again by the sweep', async () => {
+    await service.rows(JOB, 'shop');
+    for (const { storage } of jobs.items.values()) {
+      storage.values.clear();
+      storage.alarmAt = null;
+    }
+    clock.ahead = 2 * HOUR;
+    expect(await ring()).toBe(0);
+    await sweepJobs(runtime);
+    await settled();
+    expect((await shown())[0].status).toBe('succeeded');
+  });
+
+  it('of a dropped job, ontology or user is nothing', async () => {
+    const maker = await service.user('zoe', 'EDIT ON ontology', 'EDIT ON datasource.main');
+    const gone = async (drop: string, ontology: string): Promise<void> => {
+      await service.rows(drop, ontology);
+      expect(await catalog('SELECT name FROM kg_catalog.jobs')).toEqual([]);
+      // the longest time until the object looks at the catalog
+      clock.ahead = 24 * HOUR;
+      await settled();
+      clock.ahead = 0;
+      for (const { storage } of jobs.items.values()) expect([storage.values.size, storage.alarmAt]).toEqual([0, null]);
+    };
+    await service.rows("CREATE OR REPLACE JOB yearly SCHEDULE '0 0 1 1 *' AS CACHE MAPPING m_person OPTIONS (schema = 'cached')", 'shop');
+    await gone('DROP JOB yearly', 'shop');
+    await service.rows("CREATE OR REPLACE JOB yearly SCHEDULE '0 0 1 1 *' AS CACHE MAPPING m_person OPTIONS (schema = 'cached')", 'shop');
+    await service.rows('RUN JOB yearly', 'shop');
+    await settled();
+    await service.rows('UNCACHE MAPPING m_person', 'shop');
+    await service.rows('DROP JOB yearly', 'shop');
+    await service.rows(`${MODEL.replaceAll('ONTOLOGY shop', 'ONTOLOGY other')}; ${JOB}; RUN JOB nightly`, 'other', maker);
+    await settled();
+    expect(await tablesLeft()).toBeGreaterThan(0);
+    await gone('DROP ONTOLOGY other', '');
+    await catalog("UPDATE kg_catalog.cache_tables SET drop_after = now() WHERE drop_after <> 'infinity'");
+    await sweepCaches(runtime);
+    expect(await tablesLeft()).toBe(0);
+    await service.rows('GRANT EDIT ON ALL ontology.shop TO USER zoe');
+    await service.rows(JOB, 'shop', maker);
+    await gone('DROP USER zoe', '');
+  });
+});
+
+/** Ends the isolate at its n-th request to a database: that request and all later ones fail, before it is sent or after. */
+async function killed(n: number, isSent: boolean, work: () => Promise<unknown>): Promise<boolean> {
+  const real = globalThis.fetch;
+  let count = 0;
+  globalThis.fetch = async (input, init) => {
+    count++;
+    if (count === n && isSent) await (await real(input, init)).text();
+    if (count >= n) throw new TypeError('killed');
+    return real(input, init);
+  };
+  try {
+    await work();
+  } finally {
+    globalThis.fetch = real;
+  }
+  forgetSnapshots(0);
+  return count >= n;
+}
+
+describe('a run that is killed', () => {
+  it('at any step changes no answer, leaves at most one table too many, and the job goes on', async () => {
+    await service.rows(JOB, 'shop');
+    expect(await runs()).toMatchObject({ status: 'succeeded' });
+    await catalog("UPDATE kg_catalog.cache_tables SET drop_after = now() WHERE drop_after <> 'infinity'");
+    await sweepCaches(runtime);
+    let points = 0;
+    for (let n = 1, goesOn = true; goesOn; n++) {
+      goesOn = false;
+      for (const isSent of [false, true]) {
+        const before = await service.rows(PEOPLE, 'shop');
+        await service.database.exec(`UPDATE shop.t_person SET name = 'n${n}${isSent}'`);
+        await service.rows('RUN JOB nightly', 'shop');
+        if (await killed(n, isSent, () => ring())) {
+          goesOn = true;
+          points++;
+        }
+        jobs.restart();
+        // the rows of before, or those of the run if it was killed after its end
+        const after = await service.rows(PEOPLE, 'shop');
+        if (after[0].name !== `n${n}${isSent}`) expect(after, `${n} ${isSent}`).toEqual(before);
+        else expect(after.map((r) => r.name)).toEqual([after[0].name, after[0].name, after[0].name]);
+        await catalog("UPDATE kg_catalog.cache_tables SET drop_after = now() WHERE rows IS NOT NULL AND drop_after <> 'infinity'");
+        await sweepCaches(runtime);
+        expect(await tablesLeft(), `${n} ${isSent}`).toBeLessThanOrEqual(2);
+        await catalog("UPDATE kg_catalog.cache_tables SET drop_after = now() WHERE drop_after <> 'infinity'");
+        await sweepCaches(runtime);
+        expect(await tablesLeft(), `${n} ${isSent}`).toBe(1);
+        // the job goes on when the time of the run is over
+        await catalog("UPDATE kg_catalog.jobs SET run_until = now() - interval '1 second' WHERE run_until IS NOT NULL");
+        for (const { storage } of jobs.items.values()) storage.alarmAt = Date.now();
+        await settled();
+        expect((await shown())[0].status, `${n} ${isSent}`).toMatch(/succeeded|failed/);
+      }
+    }
+    expect(points).toBeGreaterThanOrEqual(20);
+    expect(await runs()).toMatchObject({ status: 'succeeded' });
+  });
+});
