@@ -59,6 +59,7 @@ export default defineConfig({
               bindings: {
                 CATALOG_URL: inject<string>('catalogUrl'),
                 DATASOURCE_MAIN: inject<string>('datasource'),
+                DATASOURCE_MAIN_WRITER: inject<string>('writer'),
                 ADMIN_TOKEN: inject<string>('adminToken'),
                 API_AUTH_SALT: inject<string>('apiAuthSalt'),
                 SESSION_SECRET: inject<string>('sessionSecret'),
