@@ -1,24 +1,23 @@
 /** `kg validate --ontology NAME --data`: checks the data of an ontology and counts its rows. */
 
-import { keepCounts, type RowCount } from '../catalog/counts.ts';
+import { keepCounts } from '../catalog/counts.ts';
 import { type CatalogDb, DbError, neonDb } from '../catalog/db.ts';
 import { findOntology, ontologyNames } from '../catalog/operator.ts';
 import { keepStatistics } from '../catalog/statistics.ts';
 import { readModel } from '../catalog/versions.ts';
+import { DataReader } from '../checks/reader.ts';
+import { checkSteps, type Found, findingLines, summaryOf } from '../checks/run.ts';
 import type { Datasource } from '../engine/datasource.ts';
 import { didYouMean, nearest, SvcError } from '../errors.ts';
 import type { SqlParser } from '../language/parser.ts';
-import { quoteDouble } from '../language/quote.ts';
 import { compile } from '../ontology/compile.ts';
 import { fold } from '../ontology/names.ts';
 import { allowedFunctionsOf } from '../planner/read/own-functions.ts';
 import { Failure, printable } from './failure.ts';
-import { checkDangling, checkKeys, checkToOne, guarded } from './validate-data-checks.ts';
-import { checkIndexes } from './validate-data-indexes.ts';
 import { catalogConnection, secretConnection } from './validate-data-places.ts';
-import { DataReader, type Finding, ROWS } from './validate-data-reader.ts';
-import { measure } from './validate-data-statistics.ts';
-import { checkCalculated, checkLinks, checkMeasures } from './validate-data-values.ts';
+
+/** Less than the 300 s after which Node's fetch gives up. */
+const TIMEOUT_MS = 280_000;
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -73,65 +72,24 @@ async function validated(name: string, env: Env, parser: SqlParser, db: CatalogD
     activeDatasource: stored.datasources.find((d) => d.active)?.name ?? 'main',
     allowedFunctions: allowedFunctionsOf(stored),
     datasources,
+    timeoutMs: TIMEOUT_MS,
   });
-  const { counts, findings } = await counted(reader);
-  findings.push(...(await checked(reader)));
-  const measured = await measure(reader, findings);
-  findings.push(...measured.findings);
-  await db.batch([...keepCounts(stored.version, counts), ...keepStatistics(stored.version, measured.statistics)]);
-  return report(stored.name, stored.version, counts, measured.statistics.length, findings);
+  const found: Found = { counts: [], findings: [], statistics: [] };
+  for (const step of checkSteps(reader)) await step(found);
+  await db.batch([...keepCounts(stored.version, found.counts), ...keepStatistics(stored.version, found.statistics)]);
+  return report(stored.name, stored.version, found);
 }
 
-/** Counts the rows of mappings, of concepts with rows, and of views. */
-async function counted(reader: DataReader): Promise<{ counts: RowCount[]; findings: Finding[] }> {
-  const { graph } = reader.context;
-  const counts: RowCount[] = [];
-  const findings: Finding[] = [];
-  const count = async (kind: RowCount['kind'], name: string, sql: string, over?: () => typeof graph): Promise<void> => {
-    const failed = await guarded(`${kind} ${name}`, async () => {
-      counts.push({ kind, name, rows: await reader.count(sql, over?.()) });
-      return [];
-    });
-    findings.push(...failed);
-  };
-  for (const m of graph.model.mappings) await count('mapping', m.name, `SELECT count(*) AS n FROM vsvc.${quoteDouble(ROWS)}`, () => reader.over(m));
-  for (const c of graph.concepts) {
-    if (c.rows.kind === 'mappings' && c.rows.sources.length === 0) continue;
-    await count('concept', c.name, `SELECT count(*) AS n FROM svc.${quoteDouble(c.name)}`);
-  }
-  for (const v of graph.model.views) await count('view', v.name, `SELECT count(*) AS n FROM vsvc.${quoteDouble(v.name)}`);
-  return { counts, findings };
-}
-
-async function checked(reader: DataReader): Promise<Finding[]> {
-  const { graph } = reader.context;
-  const findings: Finding[] = [];
-  for (const concept of graph.concepts) if (concept.key?.holder === concept && !concept.def?.logic) findings.push(...(await checkKeys(reader, concept)));
-  const known = new Map<string, Promise<number>>();
-  const relationships = graph.concepts.flatMap((c) => c.relationships.filter((r) => r.from === c));
-  for (const r of relationships) findings.push(...(await checkToOne(reader, r, known)));
-  for (const r of relationships) if (!r.isInverse) findings.push(...(await checkDangling(reader, r)));
-  for (const r of relationships) if (!r.isInverse) findings.push(...(await checkLinks(reader, r)));
-  for (const concept of graph.concepts) {
-    if (concept.rows.kind === 'mappings' && concept.rows.sources.length === 0) continue;
-    findings.push(...(await checkCalculated(reader, concept)), ...(await checkMeasures(reader, concept)));
-  }
-  findings.push(...(await checkIndexes(reader)));
-  return findings;
-}
-
-function report(ontology: string, version: string, counts: readonly RowCount[], columns: number, findings: readonly Finding[]): Report {
-  const of = (severity: Finding['severity']): readonly Finding[] => findings.filter((f) => f.severity === severity);
-  const [errors, warnings] = [of('error'), of('warning')];
+function report(ontology: string, version: string, { counts, findings, statistics }: Found): Report {
   const many = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
   const kinds = (['mapping', 'concept', 'view'] as const).map((kind) => many(counts.filter((c) => c.kind === kind).length, kind)).join(', ');
   return {
     lines: [
       ...counts.map(({ kind, name, rows }) => `${ontology}: ${kind} ${name}: ${many(rows, 'row')}`),
-      ...[...errors, ...warnings].map((f) => `${ontology}: ${f.object}: ${f.severity}: ${f.message} (${f.code})`),
-      `${ontology}: values of ${many(columns, 'column')} counted`,
-      `${ontology}: rows of ${kinds} counted for version ${version}, ${many(errors.length, 'error')}, ${many(warnings.length, 'warning')}`,
+      ...findingLines(findings).map((line) => `${ontology}: ${line}`),
+      `${ontology}: values of ${many(statistics.length, 'column')} counted`,
+      `${ontology}: rows of ${kinds} counted for version ${version}, ${summaryOf(findings)}`,
     ].map(printable),
-    exitCode: errors.length > 0 ? 1 : 0,
+    exitCode: findings.some((f) => f.severity === 'error') ? 1 : 0,
   };
 }

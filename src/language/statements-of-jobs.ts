@@ -6,8 +6,13 @@ export interface JobText {
   readonly text: string;
   readonly offset: number;
 }
+/** Checks and counts the data of the ontology. Only jobs run it. */
+export interface ValidateData extends Base {
+  readonly kind: 'validate_data';
+  readonly name: Name;
+}
 /** What a job runs. */
-export type JobRun = CacheMapping;
+export type JobRun = CacheMapping | ValidateData;
 export interface JobSchedule {
   readonly schedule: JobText;
   /** null: UTC. */

@@ -371,6 +371,68 @@ describe('what is left', () => {
   });
 });
 
+describe('VALIDATE DATA', () => {
+  const CHECKS = "CREATE OR REPLACE JOB checks SCHEDULE '40 3 * * *' AS VALIDATE DATA shop";
+  const ran = async (token = service.token): Promise<Record<string, unknown>> => {
+    await service.rows('RUN JOB checks', 'shop');
+    await settled();
+    return (await shown(token))[0];
+  };
+
+  it('checks and counts the data, in steps, and says what it has found', async () => {
+    await service.rows(
+      Array.from({ length: 50 }, (_, i) => `CREATE OR REPLACE MAPPING m_more${i} INTO person AS SELECT no + 3 AS no, name FROM shop.t_person WHERE false`).join(
+        '; ',
+      ),
+      'shop',
+    );
+    await service.rows(CHECKS, 'shop');
+    await service.rows('RUN JOB checks', 'shop');
+    expect(await ring()).toBe(1);
+    expect((await shown())[0].status).toBe('running');
+    // the isolate ends between two steps
+    jobs.restart();
+    await settled();
+    expect((await shown())[0]).toMatchObject({
+      job_type: 'VALIDATE DATA',
+      target: 'shop',
+      status: 'succeeded',
+      message: expect.stringMatching(/^0 errors, 0 warnings/),
+    });
+    const [{ n }] = (await service.rows("SELECT sum(number_of_rows) AS n FROM SYS_CONCEPT_MAPPINGS WHERE concept = 'person'", 'shop')) as [{ n: number }];
+    expect(Number(n)).toBe(3);
+    await service.rows(Array.from({ length: 50 }, (_, i) => `DROP MAPPING m_more${i}`).join('; '), 'shop');
+  });
+
+  it('names what is wrong with the data', async () => {
+    await service.rows('CREATE OR REPLACE MAPPING m_twice INTO person AS SELECT no, name FROM shop.t_person WHERE no < 3', 'shop');
+    await service.rows('CREATE OR REPLACE MAPPING m_third INTO person AS SELECT no, name FROM shop.t_person WHERE no = 3', 'shop');
+    await service.rows(CHECKS, 'shop');
+    const { message } = await ran();
+    expect(message).toContain('2 errors, 0 warnings');
+    expect(message).toMatch(/the mappings `m_person`, `m_third` share 1 key/);
+    expect(message).toMatch(/the mappings `m_person`, `m_twice` share 2 keys/);
+    await service.rows('DROP MAPPING m_twice; DROP MAPPING m_third', 'shop');
+  });
+
+  it('needs all rows of the ontology and its datasources, in each run', async () => {
+    const maker = await service.user('val', 'EDIT ON ALL ontology.shop', 'QUERY ON ALL ontology.shop', 'EDIT ON datasource.main');
+    const part = await service.user('pat', 'EDIT ON ontology.shop', 'QUERY ON ALL ontology.shop', 'EDIT ON datasource.main');
+    const editor = await service.user('edi', 'EDIT ON ALL ontology.shop', 'QUERY ON ALL ontology.shop');
+    for (const token of [part, editor]) expect(await service.fault(CHECKS, 'shop', token)).toBe('403 forbidden');
+    expect(await service.fault("CREATE JOB c SCHEDULE '* * * * *' AS VALIDATE DATA other", 'shop')).toBe('400 other_ontology');
+    await service.rows(CHECKS, 'shop', maker);
+    expect(await ran(maker)).toMatchObject({ status: 'succeeded', message: expect.stringContaining('0 errors') });
+    expect((await shown(editor))[0].message).toBe('the run ended');
+    await service.rows('CREATE POLICY few ON CONCEPT person TO PUBLIC USING (no < 2)', 'shop');
+    expect(await ran()).toMatchObject({ status: 'failed', message: expect.stringContaining('no policy applies') });
+    expect((await shown(maker))[0].message).toBe('the run failed');
+    await service.rows('DROP POLICY few', 'shop');
+    await service.rows('REVOKE EDIT ON datasource.main FROM USER val');
+    expect(await ran()).toMatchObject({ status: 'failed', message: 'This needs EDIT on datasource.main' });
+  });
+});
+
 /** Ends the isolate at its n-th request to a database: that request and all later ones fail, before it is sent or after. */
 async function killed(n: number, isSent: boolean, work: () => Promise<unknown>): Promise<boolean> {
   const real = globalThis.fetch;

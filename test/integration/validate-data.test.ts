@@ -1,9 +1,9 @@
 /** `kg validate --ontology NAME --data` over a database with faults planted in it. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CATALOG_OWNER, READER } from '../../dev/roles.ts';
+import { physicalColumns } from '../../src/checks/indexes.ts';
 import { main } from '../../src/cli/kg.ts';
 import { loadNodeParser } from '../../src/cli/node-parser.ts';
-import { physicalColumns } from '../../src/cli/validate-data-indexes.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 const TABLES = [

@@ -26,7 +26,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   auth: ['catalog'],
   // authorization server of the MCP server, and the check of its tokens
   oauth: ['auth', 'catalog'],
-  service: ['timing', 'auth', 'planner', 'engine', 'catalog', 'language', 'ontology'],
+  // the checks of data: of `kg validate --data` and of jobs
+  checks: ['planner', 'engine', 'catalog', 'language', 'ontology'],
+  service: ['timing', 'auth', 'checks', 'planner', 'engine', 'catalog', 'language', 'ontology'],
   llm: ['service'],
   http: ['timing', 'service', 'auth', 'nesting', 'llm', 'oauth'],
   mcp: ['service', 'auth', 'nesting', 'llm', 'oauth'],
@@ -58,10 +60,8 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   // the four commands that open a database: doctor, validate --data, introspect, the first admin (docs/design/platform-rules.md#the-command-line)
   'cli/introspect.ts': ['engine'],
   'cli/introspect-read.ts': ['engine'],
-  'cli/validate-data.ts': ['engine', 'catalog'],
+  'cli/validate-data.ts': ['engine', 'catalog', 'checks'],
   'cli/validate-data-places.ts': ['engine'],
-  'cli/validate-data-reader.ts': ['engine'],
-  'cli/validate-data-statistics.ts': ['catalog'],
   'cli/doctor.ts': ['catalog'],
   'cli/doctor-datasource.ts': ['engine'],
   'cli/doctor-replicas.ts': ['engine', 'catalog'],
@@ -233,7 +233,7 @@ describe('what is sent to a datasource', () => {
   });
 
   it('comes from the verifier, or is a constant', () => {
-    expect(users('planner/verify/index.ts', /\bverify\(/).toSorted()).toEqual(['src/cli/validate-data-reader.ts', 'src/service/read/verified.ts']);
+    expect(users('planner/verify/index.ts', /\bverify\(/).toSorted()).toEqual(['src/checks/reader.ts', 'src/service/read/verified.ts']);
     const makers = holders(/\b(operatorText|setLocal|new OwnText)\b/).filter((f) => !f.startsWith('src/cli/'));
     expect(makers.toSorted()).toEqual(['src/engine/operator.ts', 'src/engine/settings.ts', 'src/engine/statement.ts']);
     // as a call, `fixed` takes texts that are not constants

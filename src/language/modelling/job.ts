@@ -48,8 +48,11 @@ export function dropJob(c: Cursor): DropJob {
 /** Parses the statement that a job runs. @throws SvcError 400 `syntax_error`, `not_supported` */
 export function jobRun(source: Source): JobRun {
   const c = new Cursor(source);
-  c.expect('CACHE');
-  return cache(c);
+  if (c.accept('CACHE')) return cache(c);
+  c.expect('VALIDATE', 'DATA');
+  const ontology = name(c, 'the name of the ontology');
+  c.end();
+  return { kind: 'validate_data', source, name: ontology };
 }
 
 function schedule(c: Cursor): JobSchedule {

@@ -29,7 +29,8 @@ const LEASE_SECONDS = STEP_MS / 1000 + STATEMENT_SECONDS;
 const LONGEST_MS = 86_400_000;
 /** Pauses while the catalog cannot be reached. */
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [15_000, 900_000];
-const MOST_CHARACTERS = 1000;
+const MOST_CHARACTERS = 4000;
+const PIECE_CHARACTERS = 500_000;
 const FAILED = 'the run failed; the log of the service has the reason';
 const TOO_LONG = 'the run did not end within 14 minutes';
 
@@ -89,7 +90,7 @@ export class JobLife {
   async #turn(runtime: Runtime, id: string): Promise<number | undefined> {
     const job = await readJob(runtime.db, id);
     if (job === undefined) return undefined;
-    const earlier = (await this.#storage.get('progress')) as Progress | undefined;
+    const earlier = await this.#progress();
     if (earlier !== undefined) return this.#goOn(runtime, earlier);
     if (job.nextRun === null) return job.runUntil === null ? undefined : job.runUntil;
     if (job.nextRun > runtime.now()) return job.nextRun;
@@ -101,7 +102,7 @@ export class JobLife {
 
   /** The next step of a run. The run ends if the object stopped during a step, or the job was changed. */
   async #goOn(runtime: Runtime, progress: Progress): Promise<number | undefined> {
-    await this.#storage.delete('progress');
+    await this.#forget();
     if (!(await continueRun(runtime.db, progress.planned.id, progress.run, LEASE_SECONDS))) return runtime.now();
     return this.#step(runtime, progress);
   }
@@ -113,7 +114,7 @@ export class JobLife {
     const begun = runtime.now();
     const { outcome, fault, hold } = await this.#within(runtime, progress);
     if (outcome !== undefined && 'next' in outcome) {
-      await this.#storage.put('progress', { ...progress, state: outcome.next } satisfies Progress);
+      await this.#keep({ ...progress, state: outcome.next });
       return runtime.now();
     }
     const failed = outcome === undefined;
@@ -134,6 +135,27 @@ export class JobLife {
       ...(cause === undefined ? {} : { cause: loggedLine(cause) }),
     });
     return next === undefined ? runtime.now() : (next ?? undefined);
+  }
+
+  async #progress(): Promise<Progress | undefined> {
+    const count = await this.#storage.get('pieces');
+    if (typeof count !== 'number') return undefined;
+    const pieces = await Promise.all(Array.from({ length: count }, (_, i) => this.#storage.get(`piece${i}`)));
+    return JSON.parse(pieces.join('')) as Progress;
+  }
+
+  /** Stores the state of a run. A value of the storage has a limited size. */
+  async #keep(progress: Progress): Promise<void> {
+    const text = JSON.stringify(progress);
+    const count = Math.ceil(text.length / PIECE_CHARACTERS);
+    for (let i = 0; i < count; i++) await this.#storage.put(`piece${i}`, text.slice(i * PIECE_CHARACTERS, (i + 1) * PIECE_CHARACTERS));
+    await this.#storage.put('pieces', count);
+  }
+
+  async #forget(): Promise<void> {
+    const count = Number(await this.#storage.get('pieces'));
+    await this.#storage.delete('pieces');
+    for (let i = 0; i < count; i++) await this.#storage.delete(`piece${i}`);
   }
 
   /** Runs a step, and stops waiting for it when its time is over. */

@@ -4,6 +4,7 @@ import type { StoredJob } from '../../catalog/jobs.ts';
 import { jobRun } from '../../language/modelling/job.ts';
 import type { Runtime, ServiceRequest } from '../runtime.ts';
 import { Spending } from '../spending.ts';
+import type { Validation } from './job-validate.ts';
 import type { runScript } from './script.ts';
 
 /** Runs a script. The module of scripts that write, from which this one is loaded, cannot import it. */
@@ -17,7 +18,7 @@ export type Outcome = { readonly message: string } | { readonly next: unknown };
  * @param state of the last step; undefined: this is the first one
  * @throws SvcError 401 if the maker may not use the service any more; as the statement
  */
-export async function runStep(runScript: RunScript, runtime: Runtime, job: StoredJob, run: string, _state: unknown, signal: AbortSignal): Promise<Outcome> {
+export async function runStep(runScript: RunScript, runtime: Runtime, job: StoredJob, run: string, state: unknown, signal: AbortSignal): Promise<Outcome> {
   const caller = await resume(JSON.parse(job.maker) as Earlier, runtime);
   const request: ServiceRequest = {
     runtime,
@@ -30,7 +31,10 @@ export async function runStep(runScript: RunScript, runtime: Runtime, job: Store
     about: () => undefined,
   };
   // an earlier release may have stored another statement
-  jobRun({ text: job.statement, offset: 0 });
+  if (jobRun({ text: job.statement, offset: 0 }).kind === 'validate_data') {
+    const { validate } = await import('./job-validate.ts');
+    return validate(request, job, state as Validation | undefined);
+  }
   const answer = await runScript(request, { ontology: job.ontology, sql: job.statement, limit: null, datasource: null });
   const [row] = (answer.kind === 'value' ? answer.data : []) as readonly { readonly rows?: number; readonly as_of?: string }[];
   return { message: `${row?.rows} rows as of ${row?.as_of}` };

@@ -3,6 +3,7 @@ import { can } from '../../auth/grants.ts';
 import { listJobs, type StoredJob } from '../../catalog/jobs.ts';
 import type { OntologyRow } from '../../catalog/snapshot.ts';
 import type { Graph } from '../../ontology/graph.ts';
+import { lackForValidation } from '../caller/validation.ts';
 import type { Session } from '../session.ts';
 
 /** A line of SYS_JOBS. */
@@ -20,7 +21,7 @@ export interface JobLine {
   readonly statement: string;
 }
 
-const TYPES: Readonly<Record<string, string>> = { cache_mapping: 'CACHE MAPPING' };
+const TYPES: Readonly<Record<string, string>> = { cache_mapping: 'CACHE MAPPING', validate_data: 'VALIDATE DATA' };
 const iso = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
 
 function statusOf({ runUntil, paused, failures, ended }: StoredJob): JobLine['status'] {
@@ -48,7 +49,8 @@ export async function visibleJobs({ caller, request }: Session, ontology: Ontolo
   }));
 
   /** A message may quote a value of the datasource, and has a number of rows. */
-  function readsMessage({ target }: StoredJob): boolean {
+  function readsMessage({ target, kind }: StoredJob): boolean {
+    if (kind === 'validate_data') return lackForValidation(caller, ontology, graph) === undefined;
     const datasource = graph.whole.mapping(target)?.datasource;
     return datasource === undefined ? caller.principal.isAdmin : can(caller.principal, 'edit', ['datasource', datasource]);
   }

@@ -5,8 +5,9 @@ import { badRequest, loggedLine, SvcError } from '../../errors.ts';
 import { jobRun } from '../../language/modelling/job.ts';
 import type { Name } from '../../language/statements.ts';
 import type { AlterJob, CreateJob, DropJob, JobRun, RunJob } from '../../language/statements-of-jobs.ts';
-import { fold } from '../../ontology/names.ts';
+import { fold, sameName } from '../../ontology/names.ts';
 import { unknownInStatement } from '../caller/lookup.ts';
+import { lackForValidation } from '../caller/validation.ts';
 import type { Runtime } from '../runtime.ts';
 import { CACHES, editable } from './cached-mappings.ts';
 import { type Changing, checkName, type Done, done, exists } from './changing.ts';
@@ -49,14 +50,23 @@ async function woken(ctx: Changing, id: string, at: number): Promise<void> {
 }
 
 /** Checks that the caller may run the statement of a job now, and that it can run. @throws SvcError as the statement */
-async function requireMayRun(ctx: Changing, run: JobRun): Promise<void> {
-  await CACHES.cache_mapping.apply(ctx, run);
+async function requireMayRun(ctx: Changing, draft: Draft, run: JobRun): Promise<void> {
+  if (run.kind === 'cache_mapping') {
+    await CACHES.cache_mapping.apply(ctx, run);
+    return;
+  }
+  if (!sameName(run.name.text, draft.name)) {
+    const hint = 'Send the statement in a request for the ontology that it names';
+    throw badRequest('other_ontology', `The request is about the ontology \`${draft.name}\``, { offset: run.name.offset, hint });
+  }
+  const lack = lackForValidation(ctx.caller, draft.row, await draft.graph(), run.source.offset);
+  if (lack !== undefined) throw lack;
 }
 
 /** The same for a stored statement. The position of an error is that of the statement about the job. */
-async function requireMayRunStored(ctx: Changing, { statement }: Known, offset: number): Promise<void> {
+async function requireMayRunStored(ctx: Changing, draft: Draft, { statement }: Known, offset: number): Promise<void> {
   try {
-    await requireMayRun(ctx, jobRun({ text: statement, offset }));
+    await requireMayRun(ctx, draft, jobRun({ text: statement, offset }));
   } catch (error) {
     throw error instanceof SvcError ? error.at(offset) : error;
   }
@@ -77,7 +87,7 @@ async function createJob(ctx: Changing, { name, run, text, source, ...statement 
   if (old === undefined && jobs.size >= MOST_JOBS)
     throw badRequest('too_many_jobs', `an ontology can have at most ${MOST_JOBS} jobs`, { offset: source.offset });
   const schedule = await checkedSchedule(statement.schedule, statement.timezone);
-  await requireMayRun(ctx, run);
+  await requireMayRun(ctx, draft, run);
   const { principal } = ctx;
   const job: NewJob = {
     id: old?.id ?? crypto.randomUUID(),
@@ -100,10 +110,11 @@ async function createJob(ctx: Changing, { name, run, text, source, ...statement 
 }
 
 /** Finds a job of the ontology of the request, which the caller may edit. @throws SvcError 400 `no_ontology`, `unknown_job`; 403 */
-async function found(ctx: Changing, name: Name, offset: number): Promise<{ readonly jobs: Map<string, Known>; readonly job: Known }> {
-  const jobs = await jobsOf(ctx, editable(ctx, offset));
+async function found(ctx: Changing, name: Name, offset: number): Promise<{ readonly draft: Draft; readonly jobs: Map<string, Known>; readonly job: Known }> {
+  const draft = editable(ctx, offset);
+  const jobs = await jobsOf(ctx, draft);
   const job = jobs.get(fold(name.text));
-  if (job !== undefined) return { jobs, job };
+  if (job !== undefined) return { draft, jobs, job };
   throw unknownInStatement(
     'job',
     name,
@@ -112,14 +123,14 @@ async function found(ctx: Changing, name: Name, offset: number): Promise<{ reado
 }
 
 async function alterJob(ctx: Changing, { name, action, source }: AlterJob): Promise<Done> {
-  const { jobs, job } = await found(ctx, name, source.offset);
+  const { draft, jobs, job } = await found(ctx, name, source.offset);
   const { runtime } = ctx.session.request;
   if (action === 'pause') {
     jobs.set(job.key, { ...job, paused: true });
     return done([pauseJob(job.id)], { job: job.name, paused: true, next_run: null });
   }
   requireJobs(ctx);
-  await requireMayRunStored(ctx, job, source.offset);
+  await requireMayRunStored(ctx, draft, job, source.offset);
   const schedule = action === 'resume' ? job : await checkedSchedule(action.schedule, action.timezone);
   const paused = action !== 'resume' && job.paused;
   const next = await firstRun(schedule, runtime);
@@ -132,9 +143,9 @@ async function alterJob(ctx: Changing, { name, action, source }: AlterJob): Prom
 }
 
 async function runJob(ctx: Changing, { name, source }: RunJob): Promise<Done> {
-  const { job } = await found(ctx, name, source.offset);
+  const { draft, job } = await found(ctx, name, source.offset);
   requireJobs(ctx);
-  await requireMayRunStored(ctx, job, source.offset);
+  await requireMayRunStored(ctx, draft, job, source.offset);
   const at = ctx.session.request.runtime.now();
   return { ...done([wantJob(job.id, at)], { job: job.name, status: 'queued', next_run: iso(at) }), perform: () => woken(ctx, job.id, at) };
 }

@@ -1,13 +1,14 @@
 /** Finds the columns that paths join by, and checks that the tables have indexes on them. */
 import type { Node, RangeVar } from '@pgsql/types';
+import { fixed } from '../engine/statement.ts';
 import type { SqlParser } from '../language/parser.ts';
 import type { Concept, Graph } from '../ontology/graph.ts';
 import type { MappingDef } from '../ontology/model.ts';
 import { sameName } from '../ontology/names.ts';
 import { namesOf } from '../planner/plan/tree.ts';
 import { identifier } from '../planner/print/lexical.ts';
-import { guarded } from './validate-data-checks.ts';
-import type { DataReader, Finding } from './validate-data-reader.ts';
+import { guarded } from './checks.ts';
+import type { DataReader, Finding } from './reader.ts';
 
 /** Columns of one table. */
 interface Joined {
@@ -117,7 +118,7 @@ export function physicalColumns(sql: string, parser: SqlParser): ReadonlyMap<str
 }
 
 /** First columns of the valid, non-partial indexes of tables. Views and foreign tables are not in the result. */
-const INDEXED = `SELECT json_build_object('schema', n.nspname, 'table', c.relname, 'first', (
+const INDEXED = fixed`SELECT json_build_object('schema', n.nspname, 'table', c.relname, 'first', (
     SELECT coalesce(json_agg(DISTINCT a.attname), '[]') FROM pg_catalog.pg_index i
     JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = i.indkey[0]
     WHERE i.indrelid = c.oid AND i.indisvalid AND i.indpred IS NULL))::text

@@ -5,8 +5,8 @@ import type { Graph } from '../ontology/graph.ts';
 import type { ColumnDef, MappingDef, PropertyDef, ViewDef } from '../ontology/model.ts';
 import { sameName } from '../ontology/names.ts';
 import { findType, type TypeFamily } from '../ontology/types.ts';
-import { guarded } from './validate-data-checks.ts';
-import { type DataReader, type Finding, ROWS } from './validate-data-reader.ts';
+import { guarded } from './checks.ts';
+import { type DataReader, type Finding, ROWS } from './reader.ts';
 
 /** The number of frequent values that are stored of a column. */
 const FREQUENT = 20;
@@ -96,24 +96,25 @@ async function frequentValues(reader: DataReader, { comparable }: Column, from: 
   return (await reader.all(sql, graph)).map((r) => ({ value: String(r.v), count: Number(r.n) }));
 }
 
-/** Counts the values of all mappings and views but those of which the rows could not be counted. What cannot be counted is a warning. @param known findings so far */
-export async function measure(
-  reader: DataReader,
-  known: readonly Finding[],
-): Promise<{ readonly statistics: readonly PropertyStatistics[]; readonly findings: readonly Finding[] }> {
-  const { model } = reader.context.graph;
+/** The statistics of the values of a mapping or view, and what could not be counted. */
+export interface Measured {
+  readonly statistics: readonly PropertyStatistics[];
+  readonly findings: readonly Finding[];
+}
+
+/** Counts the values of a mapping or view, unless its rows could not be counted. What cannot be counted is a warning. @param known findings so far */
+async function counted(reader: DataReader, object: string, known: readonly Finding[], target: () => Target): Promise<Measured> {
   const statistics: PropertyStatistics[] = [];
-  const findings: Finding[] = [];
-  const failedBefore = new Set(known.filter((f) => f.code === 'not_checked').map((f) => f.object));
-  const count = async (object: string, target: () => Target): Promise<void> => {
-    if (failedBefore.has(object)) return;
-    const failed = await guarded(object, async () => {
-      statistics.push(...(await measured(reader, target())));
-      return [];
-    });
-    findings.push(...failed);
-  };
-  for (const m of model.mappings) await count(`mapping ${m.name}`, () => targetOfMapping(reader, m));
-  for (const v of model.views) await count(`view ${v.name}`, () => targetOfView(reader, v));
+  if (known.some((f) => f.code === 'not_checked' && f.object === object)) return { statistics, findings: [] };
+  const findings = await guarded(object, async () => {
+    statistics.push(...(await measured(reader, target())));
+    return [];
+  });
   return { statistics, findings };
 }
+
+export const measureMapping = (reader: DataReader, m: MappingDef, known: readonly Finding[]): Promise<Measured> =>
+  counted(reader, `mapping ${m.name}`, known, () => targetOfMapping(reader, m));
+
+export const measureView = (reader: DataReader, v: ViewDef, known: readonly Finding[]): Promise<Measured> =>
+  counted(reader, `view ${v.name}`, known, () => targetOfView(reader, v));

@@ -4,8 +4,8 @@ import { quoteDouble } from '../language/quote.ts';
 import type { Concept, Relationship } from '../ontology/graph.ts';
 import type { MappingDef } from '../ontology/model.ts';
 import { sameName } from '../ontology/names.ts';
-import { guarded } from './validate-data-checks.ts';
-import { type DataReader, type Finding, ROWS } from './validate-data-reader.ts';
+import { guarded } from './checks.ts';
+import { type DataReader, type Finding, ROWS } from './reader.ts';
 
 /** Runs a SELECT of one number; returns PostgreSQL's message if the statement fails on the data. @throws SvcError for other faults */
 async function failure(reader: DataReader, sql: string): Promise<string | undefined> {

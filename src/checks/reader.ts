@@ -1,8 +1,7 @@
 /** Queries about the data of an ontology, in the ontology's own terms, and the findings about it. */
 import type { Datasource } from '../engine/datasource.ts';
 import { httpEngine } from '../engine/engine.ts';
-import { operatorText } from '../engine/operator.ts';
-import type { SqlText } from '../engine/statement.ts';
+import type { OwnText, SqlText } from '../engine/statement.ts';
 import type { SqlParser } from '../language/parser.ts';
 import { compile } from '../ontology/compile.ts';
 import type { Graph } from '../ontology/graph.ts';
@@ -29,12 +28,11 @@ export interface DataContext {
   readonly allowedFunctions: ReadonlySet<string>;
   /** Connections, by the datasource's key. */
   readonly datasources: ReadonlyMap<string, Datasource>;
+  /** How long a statement may take. */
+  readonly timeoutMs: number;
 }
 
 type Row = Readonly<Record<string, unknown>>;
-
-/** Less than the 300 s after which Node's fetch gives up. */
-const TIMEOUT_MS = 280_000;
 
 /** The name of the view in which `over` provides the rows of one mapping. */
 export const ROWS = 'mapping_rows';
@@ -50,6 +48,13 @@ export class DataReader {
   plan(sql: string, graph: Graph = this.context.graph): Plan {
     const { parser, product, activeDatasource, allowedFunctions } = this.context;
     return planSelect({ graph, parser, product, activeDatasource, allowedFunctions }, { text: sql, offset: 0 });
+  }
+
+  /** The text of a SELECT without parameters, as a part of a longer text. @throws SvcError */
+  text(sql: string, graph?: Graph): SqlText {
+    const { sql: planned, params, declared } = this.plan(sql, graph);
+    if (params.length > 0) throw new Error('the plan has parameters');
+    return verify(this.context.parser, planned, declared);
   }
 
   /** The rows of a SELECT. @throws SvcError */
@@ -70,14 +75,14 @@ export class DataReader {
   }
 
   /** The rows of a statement over the datasource's tables that returns one column of JSON. @throws SvcError */
-  run(datasource: string, sql: string, params: readonly (string | null)[] = []): Promise<Row[]> {
-    return this.#rows(datasource, operatorText(sql), params);
+  run(datasource: string, sql: OwnText, params: readonly (string | null)[] = []): Promise<Row[]> {
+    return this.#rows(datasource, sql, params);
   }
 
   async #rows(datasource: string, text: SqlText, params: readonly (string | null)[]): Promise<Row[]> {
     const connection = this.context.datasources.get(fold(datasource));
     if (!connection) throw new Error(`no connection to ${datasource}`);
-    const [result] = await httpEngine.batch(connection, [{ text, params }], { timeoutMs: TIMEOUT_MS, ownText: true });
+    const [result] = await httpEngine.batch(connection, [{ text, params }], { timeoutMs: this.context.timeoutMs, ownText: true });
     return (result?.rows ?? []).map(([json]) => JSON.parse(json ?? '{}') as Row);
   }
 

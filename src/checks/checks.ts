@@ -1,10 +1,11 @@
 /** Checks of an ontology's data: keys, to-one sides, foreign keys. */
+import { type OwnText, written } from '../engine/statement.ts';
 import { SvcError } from '../errors.ts';
 import { quoteDouble } from '../language/quote.ts';
 import type { Concept, Relationship } from '../ontology/graph.ts';
 import type { LinkDef, MappingDef, PropertyDef } from '../ontology/model.ts';
 import { sameName } from '../ontology/names.ts';
-import { type DataReader, type Finding, ROWS } from './validate-data-reader.ts';
+import { type DataReader, type Finding, ROWS } from './reader.ts';
 
 const list = (names: readonly string[]): string => names.map((n) => `\`${n}\``).join(', ');
 const rows = (n: number): string => `${n} row${n === 1 ? '' : 's'}`;
@@ -64,14 +65,16 @@ async function checkGroup(
   datasource: string,
   sources: readonly { readonly mapping: MappingDef; readonly target: Concept }[],
 ): Promise<Finding[]> {
-  const branches = sources.map(({ mapping, target }, i) => {
-    const { sql, params } = reader.plan(`SELECT entity_id AS id FROM svc.${quoteDouble(target.name)}`, reader.only(mapping));
-    if (params.length > 0) throw new Error('the plan of an entity_id has parameters');
-    return `SELECT ${i} AS m, x.j->>'id' AS id FROM (${sql}) AS x(j)`;
-  });
+  const ids = sources.map(({ mapping, target }) => reader.text(`SELECT entity_id AS id FROM svc.${quoteDouble(target.name)}`, reader.only(mapping)));
+  // the number of a mapping is how many branches surround its own
+  const branches = ids.reduceRight<OwnText | undefined>((inner, sql) => {
+    const own = written`SELECT 0 AS m, x.j->>'id' AS id FROM (${sql}) AS x(j)`;
+    return inner === undefined ? own : written`${own} UNION ALL SELECT q.m + 1, q.id FROM (${inner}) AS q`;
+  }, undefined);
+  if (branches === undefined) return [];
   const [answer] = (await reader.run(
     datasource,
-    `WITH g AS (SELECT id, m, count(*) AS n FROM (${branches.join(' UNION ALL ')}) AS k WHERE id IS NOT NULL GROUP BY id, m),
+    written`WITH g AS (SELECT id, m, count(*) AS n FROM (${branches}) AS k WHERE id IS NOT NULL GROUP BY id, m),
       h AS (SELECT id, json_agg(m ORDER BY m)::text AS ms FROM g GROUP BY id HAVING count(*) > 1)
     SELECT json_build_object(
       'within', (SELECT json_agg(w) FROM (SELECT m, count(*) AS n, min(id) AS id FROM g WHERE n > 1 GROUP BY m ORDER BY m) w),

@@ -1,0 +1,70 @@
+/** VALIDATE DATA: the checks of `kg validate --data`, in the steps of a job. */
+import { keepCounts } from '../../catalog/counts.ts';
+import type { StoredJob } from '../../catalog/jobs.ts';
+import { keepStatistics } from '../../catalog/statistics.ts';
+import { readModel } from '../../catalog/versions.ts';
+import { DataReader } from '../../checks/reader.ts';
+import { checkSteps, type Found, findingLines, summaryOf } from '../../checks/run.ts';
+import type { Datasource } from '../../engine/datasource.ts';
+import { conflict } from '../../errors.ts';
+import { compile } from '../../ontology/compile.ts';
+import { fold } from '../../ontology/names.ts';
+import { allowedFunctionsOf } from '../../planner/read/own-functions.ts';
+import { datasourceOf } from '../caller/datasource.ts';
+import { requireOntology } from '../caller/lookup.ts';
+import { datasourcesOf, lackForValidation } from '../caller/validation.ts';
+import type { ServiceRequest } from '../runtime.ts';
+
+/** What is kept between two steps. */
+export interface Validation {
+  readonly version: string;
+  /** The number of checks that were made. */
+  readonly done: number;
+  readonly found: Found;
+}
+
+/** A step of the job ends after this time, and after this many checks: the platform limits time, processor time and requests of an alarm. */
+const [STEP_MS, STEP_CHECKS] = [240_000, 100];
+/** A statement may take this long. */
+const STATEMENT_MS = 280_000;
+
+/**
+ * Makes the next checks. The rights of the maker count in each step.
+ * @throws SvcError 403, 404, 409 `version_conflict` if the version does not exist any more; 502, 503, 504
+ */
+export async function validate(
+  request: ServiceRequest,
+  job: StoredJob,
+  earlier: Validation | undefined,
+): Promise<{ readonly message: string } | { readonly next: Validation }> {
+  const { runtime, caller, signal } = request;
+  const row = requireOntology(caller, job.ontology);
+  const version = earlier?.version ?? row.version;
+  const model = await readModel(runtime, row.id, version);
+  if (model === undefined) throw conflict('version_conflict', 'The version of the ontology that was checked does not exist any more');
+  const graph = compile(model, row.name);
+  const lack = lackForValidation(caller, row, graph);
+  if (lack !== undefined) throw lack;
+  const used = [...datasourcesOf(graph)];
+  const steps = checkSteps(
+    new DataReader({
+      graph,
+      parser: runtime.parser,
+      product: 'svc',
+      activeDatasource: row.active ?? 'main',
+      allowedFunctions: allowedFunctionsOf(row),
+      datasources: new Map(used.map((name): [string, Datasource] => [fold(name), datasourceOf(runtime, caller, name)])),
+      timeoutMs: STATEMENT_MS,
+    }),
+  );
+  const found: Found = earlier?.found ?? { counts: [], findings: [], statistics: [] };
+  const begun = runtime.now();
+  let done = earlier?.done ?? 0;
+  for (const end = done + STEP_CHECKS; done < steps.length; done++) {
+    signal.throwIfAborted();
+    if (done === end || runtime.now() - begun > STEP_MS) return { next: { version, done, found } };
+    await steps[done]?.(found);
+  }
+  await runtime.db.batch([...keepCounts(version, found.counts), ...keepStatistics(version, found.statistics)]);
+  return { message: [summaryOf(found.findings), ...findingLines(found.findings)].join('\n') };
+}

@@ -1,0 +1,47 @@
+/** Schedules: the changes of the clock, and the pauses after runs that fail. */
+import { describe, expect, it } from 'vitest';
+import { afterRun, checkedSchedule, nextRun } from '../../../../src/service/write/schedule.ts';
+
+const at = (iso: string): number => Date.parse(iso);
+async function moments(schedule: string, timezone: string, from: string, count: number): Promise<string[]> {
+  const found: string[] = [];
+  for (let after = at(from); found.length < count; ) {
+    after = (await nextRun({ schedule, timezone }, after)) as number;
+    found.push(new Date(after).toISOString().slice(0, 16));
+  }
+  return found;
+}
+
+describe('a schedule', () => {
+  it('runs a fixed time once, whether the clock skips or repeats it', async () => {
+    expect(await moments('30 1 * * *', 'Europe/Lisbon', '2026-03-28T00:00Z', 3)).toEqual(['2026-03-28T01:30', '2026-03-29T01:00', '2026-03-30T00:30']);
+    expect(await moments('30 1 * * *', 'Europe/Lisbon', '2026-10-24T03:00Z', 2)).toEqual(['2026-10-25T00:30', '2026-10-26T01:30']);
+    expect(await moments('30 2 * * *', 'America/New_York', '2026-03-07T12:00Z', 2)).toEqual(['2026-03-08T07:00', '2026-03-09T06:30']);
+  });
+
+  it('with steps runs in both hours that the clock repeats, and not in one that it skips', async () => {
+    expect(await moments('*/20 1 * * *', 'Europe/Lisbon', '2026-03-28T20:00Z', 1)).toEqual(['2026-03-30T00:00']);
+    expect((await moments('*/20 1 * * *', 'Europe/Lisbon', '2026-10-24T20:00Z', 7)).filter((m) => m.startsWith('2026-10-25'))).toHaveLength(6);
+    expect(await moments('*/30 * * * *', 'Europe/Lisbon', '2026-03-29T00:00Z', 3)).toEqual(['2026-03-29T00:30', '2026-03-29T01:00', '2026-03-29T01:30']);
+  });
+
+  it('is in a zone with a name, and never at the moment that it follows', async () => {
+    expect(await moments('17 * * * *', 'Asia/Kolkata', '2026-03-29T00:00Z', 2)).toEqual(['2026-03-29T00:47', '2026-03-29T01:47']);
+    expect(await moments('0 0 29 2 *', 'UTC', '2026-03-01T00:00Z', 1)).toEqual(['2028-02-29T00:00']);
+    expect(await checkedSchedule({ text: ' 0  12 * * mon-fri ', offset: 0 }, null)).toEqual({ schedule: '0 12 * * mon-fri', timezone: 'UTC' });
+  });
+});
+
+describe('after a run', () => {
+  const hourly = { schedule: '17 * * * *', timezone: 'UTC' };
+  const now = at('2026-01-01T10:20Z');
+
+  it('that succeeded, the schedule decides', async () => expect(await afterRun(hourly, now, 0)).toBe(at('2026-01-01T11:17Z')));
+
+  it('that failed, pauses grow to half an hour, and then the schedule decides, after an hour at least', async () => {
+    const pauses = await Promise.all([1, 2, 3, 4, 5, 6].map(async (failures) => ((await afterRun(hourly, now, failures)) as number) - now));
+    expect(pauses.map((p) => p / 60_000)).toEqual([1, 2, 4, 8, 16, 32]);
+    expect(await afterRun(hourly, now, 7)).toBe(at('2026-01-01T12:17Z'));
+    expect(await afterRun({ ...hourly, schedule: '* * * * *' }, now, 100)).toBe(at('2026-01-01T11:21Z'));
+  });
+});
