@@ -1,10 +1,23 @@
-/** The syntax trees of the statements about jobs. */
-import type { Base, CacheMapping, Name } from './statements.ts';
+/** The syntax trees of the statements about cached mappings and jobs. */
+import type { Base, Name, TagList } from './statements.ts';
 
 /** A text without quotes, with the start of its quote in the whole text of the request. */
 export interface JobText {
   readonly text: string;
   readonly offset: number;
+}
+/** Caches the rows of a mapping, or refreshes them. */
+export interface CacheMapping extends Base {
+  readonly kind: 'cache_mapping';
+  readonly name: Name;
+  /** The datasource with the cached rows; null: that of the mapping. */
+  readonly datasource: Name | null;
+  /** null: as they are. */
+  readonly options: TagList | null;
+}
+export interface UncacheMapping extends Base {
+  readonly kind: 'uncache_mapping';
+  readonly name: Name;
 }
 /** Checks and counts the data of the ontology. Only jobs run it. */
 export interface ValidateData extends Base {

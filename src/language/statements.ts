@@ -3,7 +3,7 @@
  * statement in the whole text of the request. Names have their own offsets, so that errors can point to them.
  */
 import type { Transitivity } from '../ontology/model.ts';
-import type { AlterJob, CreateJob, DropJob, RunJob } from './statements-of-jobs.ts';
+import type { AlterJob, CacheMapping, CreateJob, DropJob, RunJob, UncacheMapping } from './statements-of-jobs.ts';
 
 /** A name without quotes, with its start in the whole text (0-based UTF-16 offset). */
 export interface Name {
@@ -124,19 +124,6 @@ export interface CreateDatasource extends Base {
 }
 export interface DropDatasource extends Base {
   readonly kind: 'drop_datasource';
-  readonly name: Name;
-}
-/** Caches the rows of a mapping, or refreshes them. */
-export interface CacheMapping extends Base {
-  readonly kind: 'cache_mapping';
-  readonly name: Name;
-  /** The datasource with the cached rows; null: that of the mapping. */
-  readonly datasource: Name | null;
-  /** null: as they are. */
-  readonly options: TagList | null;
-}
-export interface UncacheMapping extends Base {
-  readonly kind: 'uncache_mapping';
   readonly name: Name;
 }
 export interface CreateAgent extends Base {

@@ -3,7 +3,6 @@ import { badRequest } from '../../errors.ts';
 import type {
   AlterOntology,
   AlterOntologyDatasource,
-  CacheMapping,
   CreateAgent,
   CreateDatasource,
   CreateOntology,
@@ -13,8 +12,8 @@ import type {
   RevokeToken,
   RollbackOntology,
   TagList,
-  UncacheMapping,
 } from '../statements.ts';
+import type { CacheMapping, UncacheMapping } from '../statements-of-jobs.ts';
 import { clauses, name, names, pairs, text } from './clauses.ts';
 import type { Cursor } from './cursor.ts';
 

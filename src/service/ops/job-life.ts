@@ -160,7 +160,10 @@ export class JobLife {
 
   /** Runs a step, and stops waiting for it when its time is over. */
   async #within(runtime: Runtime, { planned, run, state }: Progress): Promise<{ outcome?: Outcome; fault?: unknown; hold: number }> {
-    const signal = AbortSignal.timeout(STEP_MS);
+    const control = new AbortController();
+    const { signal } = control;
+    // a timer that is left would keep the object in memory
+    const timer = setTimeout(() => control.abort(), STEP_MS);
     const over = new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
     const work = runStep(this.#run, runtime, planned, run, state, signal);
     try {
@@ -168,6 +171,8 @@ export class JobLife {
     } catch (fault) {
       work.catch(() => undefined);
       return { fault, hold: signal.aborted ? STATEMENT_SECONDS : 0 };
+    } finally {
+      clearTimeout(timer);
     }
   }
 }

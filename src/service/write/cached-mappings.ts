@@ -2,7 +2,7 @@
 import { can } from '../../auth/grants.ts';
 import { type CacheOptions, findCache, removeCache, setCache } from '../../catalog/caches.ts';
 import { badRequest, forbidden, quoted } from '../../errors.ts';
-import type { CacheMapping, UncacheMapping } from '../../language/statements.ts';
+import type { CacheMapping, UncacheMapping } from '../../language/statements-of-jobs.ts';
 import { find } from '../../ontology/apply/lists.ts';
 import { fold } from '../../ontology/names.ts';
 import { cachedSelect, type Uncacheable } from '../../planner/cached.ts';
