@@ -42,3 +42,9 @@ it('are sorted as texts, with and without LIMIT', async () => {
   for (const limit of ['', ' LIMIT 5'])
     expect((await service.rows(`SELECT id FROM svc.person ORDER BY id${limit}`, 'texts')).map(({ id }) => id)).toEqual(['1', '10', '2']);
 });
+
+it('are joined as integers if both columns are, so that an index can be used', async () => {
+  const [explained] = await service.rows('EXPLAIN SELECT name, "above[person].name" AS o FROM dsvc.person', 'texts');
+  expect(explained?.SQL).toMatch(/boss AS .* ON /);
+  expect(explained?.SQL).not.toMatch(/(id|boss)::text/);
+});

@@ -23,7 +23,7 @@ import {
   target,
   unionAll,
 } from '../plan/tree.ts';
-import { actualProperty, isMixedInteger, rawType } from '../plan/wanted.ts';
+import { actualProperty, isMixedInteger, rawType, storedInteger } from '../plan/wanted.ts';
 import { listsMultiFor } from '../secure/listed.ts';
 import { columnValue } from './column-value.ts';
 import { areEnforced, isEnforcedFrom, readsOnly, referred } from './enforced.ts';
@@ -40,8 +40,7 @@ export const wantActual = (node: PathNode, def: PropertyDef): string =>
   node.want(propertyKey(def, node.state.policies !== undefined), actualProperty(node.state, def));
 
 /** The column by which a node is joined. It is the table's own column if every mapping has the same integer type for it. */
-export function joinColumn(node: PathNode, def: PropertyDef): { name: string; type: string } {
-  const raw = rawType(node.concept, def);
+export function joinColumn(node: PathNode, def: PropertyDef, raw = rawType(node.concept, def)): { name: string; type: string } {
   const declared = parseType(def.type).sql;
   if (raw && raw !== declared) return { name: node.want(`r:${def.name}`, { kind: 'raw', def, type: raw }), type: raw };
   return { name: wantActual(node, def), type: declared };
@@ -83,7 +82,7 @@ function prepareJoin(node: PathNode): Maker {
 }
 
 function joinKey(node: PathNode, parent: PathNode, relationship: Relationship): Maker {
-  const pairs = relationship.source.map((def, i) => [joinColumn(parent, def).name, joinColumn(node, relationship.references[i] as PropertyDef).name] as const);
+  const pairs = relationship.source.map((def, i) => keyPair(parent, def, node, relationship.references[i] as PropertyDef));
   const lookups = usesLateral(node, parent) ? relationship.references.flatMap((def, i) => (isMixedInteger(node.concept, def) ? [{ def, pair: i }] : [])) : [];
   const { source, references } = relationship;
   return (parentColumn) => {
@@ -97,6 +96,13 @@ function joinKey(node: PathNode, parent: PathNode, relationship: Relationship): 
       condition: and(pairs.map(([near, far]) => equals(column(node.alias, far), parentColumn(near)))) as Node,
     };
   };
+}
+
+/** The columns by which a node is joined with its parent: those of the tables if both are integers, also if they are declared as texts. */
+function keyPair(parent: PathNode, source: PropertyDef, node: PathNode, reference: PropertyDef): readonly [string, string] {
+  const [near, far] = [storedInteger(parent.concept, source), storedInteger(node.concept, reference)];
+  const asStored = near !== undefined && far !== undefined;
+  return [joinColumn(parent, source, asStored ? near : undefined).name, joinColumn(node, reference, asStored ? far : undefined).name];
 }
 
 /**

@@ -95,8 +95,13 @@ export const INTEGER_SQL: Readonly<Record<string, string>> = { int2: 'smallint',
  * The SQL type of a property if all mappings of the concept have the same integer type for it: a join on that type needs no cast, so it can use an index. undefined:
  * join on the declared type.
  */
-export function rawType(concept: Concept, def: PropertyDef): string | undefined {
-  const [type, ...others] = [...integerTypes(concept, def)];
+export const rawType = (concept: Concept, def: PropertyDef): string | undefined => onlyOf(integerTypes(concept, def));
+
+/** As `rawType`, also for a property that is declared as a text: two such columns may be compared with each other as integers. */
+export const storedInteger = (concept: Concept, def: PropertyDef): string | undefined => onlyOf(storedIntegers(concept, def));
+
+function onlyOf(types: ReadonlySet<string>): string | undefined {
+  const [type, ...others] = [...types];
   return type && others.length === 0 ? INTEGER_SQL[type] : undefined;
 }
 
@@ -104,9 +109,12 @@ export function rawType(concept: Concept, def: PropertyDef): string | undefined 
 export const isMixedInteger = (concept: Concept, def: PropertyDef): boolean => integerTypes(concept, def).size > 1;
 
 /** The types of the columns of a property that is declared as a number, if all of them are integers. A text of integers is compared and sorted as a text. */
-function integerTypes(concept: Concept, def: PropertyDef): ReadonlySet<string> {
+const integerTypes = (concept: Concept, def: PropertyDef): ReadonlySet<string> =>
+  parseType(def.type).family === 'number' ? storedIntegers(concept, def) : new Set();
+
+function storedIntegers(concept: Concept, def: PropertyDef): ReadonlySet<string> {
   const found = new Set<string>();
-  if (def.expression !== null || parseType(def.type).family !== 'number') return found;
+  if (def.expression !== null) return found;
   let rows = concept.rows;
   while (rows.kind === 'logic') rows = rows.source.rows;
   const wanted = def.name.toLowerCase();
