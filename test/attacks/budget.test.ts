@@ -12,6 +12,7 @@ import { applyStatement, finish, Places } from '../../src/ontology/apply.ts';
 import { compile } from '../../src/ontology/compile.ts';
 import { EMPTY_MODEL, type Model, type PropertyDef } from '../../src/ontology/model.ts';
 import { checkModel, planSelect } from '../../src/planner/index.ts';
+import { accessKey } from '../../src/service/caller/policies.ts';
 import { systemTables } from '../../src/service/tell/system.ts';
 import { makesHidden } from '../../src/service/write/edit-rights.ts';
 import { requireUsable } from '../../src/service/write/writers.ts';
@@ -333,6 +334,20 @@ it('each statement of an editor of some concepts that replaces a property compil
   expect(replace('free7')).toMatchObject({ code: 'planned' });
   expect(reads).toBe(0);
   expect(replace('a').steps).toBeGreaterThan(1000);
+});
+
+it('counts the policies in the key of a plan', () => {
+  const keyed = (characters: number): number =>
+    outcomeOf(() => {
+      const condition = 'x'.repeat(characters);
+      accessKey({
+        rows: [{ concept: 'c', conditions: [{ policy: 'p', condition }] }],
+        masks: [],
+        caller: { username: 'u', roles: [], claims: {} },
+        maskKey: '',
+      });
+    }).steps;
+  expect(keyed(1_600_000) - keyed(0)).toBe(100_000);
 });
 
 describe('a budget', () => {

@@ -3,6 +3,7 @@
  */
 import type { Caller, Principal } from '../../auth/authenticate.ts';
 import { canAll, canGrant } from '../../auth/grants.ts';
+import { visited } from '../../budget.ts';
 import type { PolicyRow } from '../../catalog/policies.ts';
 import type { OntologyRow } from '../../catalog/snapshot.ts';
 import { badRequest, forbidden, quoted, type SvcError } from '../../errors.ts';
@@ -64,16 +65,21 @@ export function seesAllRows(caller: Caller, name: string | undefined): 'edits' |
   return canAll(principal, 'edit', ['ontology', ontology.name]) ? 'edits' : 'reads';
 }
 
+/** So many characters of a key cost a step of a budget: policies may have millions. */
+const CHARACTERS_OF_A_STEP = 16;
+
 /** A cache key for the policies that a plan depends on: equal keys imply equal plans. */
 export function accessKey(access: Access | undefined): string {
   if (access === undefined) return '';
   const { rows, masks, caller } = access;
-  return JSON.stringify([
+  const key = JSON.stringify([
     rows.map((r) => [r.concept, r.conditions.map((c) => [c.policy, c.condition])]),
     masks.map((m) => [m.policy, m.property, m.concept, Object.entries(m.mask).sort(([a], [b]) => (a < b ? -1 : 1))]),
     factsKey(caller),
     access.maskKey,
   ]);
+  visited(key.length / CHARACTERS_OF_A_STEP);
+  return key;
 }
 
 /** A cache key for the properties of the caller. */

@@ -204,8 +204,8 @@ function plan(session: Session, source: Source, known: Graph | undefined, output
   const graph = known ?? noGraph();
   const { context, system, read } = planningOf(session, graph, needs);
   const { bound } = session.script;
-  const keys = planKeys(session, source.text, context, output, needs.caches);
   const within = <T>(make: () => T): T => spending.reads.run(make, source.offset);
+  const keys = within(() => planKeys(session, source.text, context, output, needs.caches));
   const verify = (made: Plan): VerifiedPlan => {
     within(() => visited(made.sql.length * STEPS_OF_A_CHARACTER));
     return { plan: made, text: verified(runtime, made.sql, made.declared) };
