@@ -16,9 +16,10 @@ beforeAll(async () => {
   await service.rows(`CREATE ONTOLOGY texts;
     CREATE CONCEPT person (id string, name string, boss string, PRIMARY KEY (id), LABEL (name),
       CONSTRAINT above FOREIGN KEY (boss) REFERENCES person (id) INVERSEOF below TRANSITIVE,
-      CONSTRAINT friend MULTIREFERENCE person INVERSEOF friend_of TRANSITIVE, CONSTRAINT nick MULTIVALUE string);
+      CONSTRAINT friend MULTIREFERENCE person INVERSEOF friend_of TRANSITIVE, CONSTRAINT nick MULTIVALUE string, CONSTRAINT other MULTIVALUE string);
     CREATE MAPPING people INTO person AS SELECT id, name, boss FROM t.person;
     CREATE MAPPING nicks INTO person MULTIVALUE nick AS SELECT id::text AS id, upper(name) AS nick FROM t.person WHERE id < 10;
+    CREATE MAPPING others INTO person MULTIVALUE other AS SELECT id, lower(name) AS other FROM t.person WHERE id > 1;
     CREATE MAPPING friends (CONSTRAINT friend FOREIGN KEY (b) REFERENCES person (id), CONSTRAINT friend_of FOREIGN KEY (a) REFERENCES person (id))
       AS SELECT a::text AS a, b::text AS b FROM t.friend`);
 });
@@ -33,6 +34,7 @@ it.each([
   ['links back', 'SELECT name, "friend_of[person].name" AS o FROM dsvc.person', 'Ann Bob, Bob -, Cy Ann'],
   ['a walk over links', 'SELECT name, "friend[person*].name" AS o FROM dsvc.person', 'Ann Cy, Bob Ann, Bob Cy, Cy -'],
   ['several values', 'SELECT name, nick AS o FROM dsvc.person', 'Ann ANN, Bob BOB, Cy -'],
+  ['several values by integers', 'SELECT name, other AS o FROM dsvc.person', 'Ann -, Bob bob, Cy cy'],
 ])('%s', async (_, sql, wanted) => {
   const rows = await service.rows(`${sql} ORDER BY 1, 2`, 'texts');
   expect(rows.map(({ name, o }) => `${name} ${o ?? '-'}`).join(', ')).toBe(wanted);

@@ -208,10 +208,10 @@ function ownersOf(graph: Graph, concept: Concept, { concept: into }: MappingDef)
   return mapped === undefined || concept.isA(mapped) ? [concept] : [concept, mapped];
 }
 
-/** A key column of a multi-value mapping. An integer keeps the table's type so that the index can be used. */
+/** A key column of a multi-value mapping. An integer that is declared as a number keeps the table's type so that the index can be used. */
 function keyColumn(mapping: MappingDef, def: PropertyDef, col: Node): Node {
   const given = mapping.columns.find((c) => c.name.toLowerCase() === def.name.toLowerCase());
-  const type = given?.type;
+  const type = parseType(def.type).family === 'number' ? given?.type : undefined;
   return type === 'int4' || type === 'int8' || type === 'int2'
     ? cast(col, type === 'int4' ? 'integer' : type === 'int8' ? 'bigint' : 'smallint')
     : columnValue(col, parseType(def.type).sql, given);

@@ -112,9 +112,13 @@ export const isMixedInteger = (concept: Concept, def: PropertyDef): boolean => i
 const integerTypes = (concept: Concept, def: PropertyDef): ReadonlySet<string> =>
   parseType(def.type).family === 'number' ? storedIntegers(concept, def) : new Set();
 
+/** The families of types whose values are equal if the integers of their columns are. */
+const COMPARED_AS_STORED: ReadonlySet<string> = new Set(['number', 'text']);
+
 function storedIntegers(concept: Concept, def: PropertyDef): ReadonlySet<string> {
   const found = new Set<string>();
-  if (def.expression !== null) return found;
+  // of a boolean, different integers are equal
+  if (def.expression !== null || !COMPARED_AS_STORED.has(parseType(def.type).family)) return found;
   let rows = concept.rows;
   while (rows.kind === 'logic') rows = rows.source.rows;
   const wanted = def.name.toLowerCase();
