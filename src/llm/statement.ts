@@ -50,12 +50,12 @@ export async function runSelect({ request, ontology, collect, admits, depth }: R
   return { ...rows, relations };
 }
 
-/** Quoted names, and texts, which may contain quotes of names. */
-const QUOTED = /'[^']*'|`[^`]*`|"[^"]*"/g;
+/** Quoted names, and texts and comments, which may contain quotes of names. */
+const QUOTED = /--[^\n]*|\/\*(?:[^*]|\*(?!\/))*(?:\*\/|$)|'[^']*'|`[^`]*`|"[^"]*"/g;
 
 /** @throws SvcError 400 if a path has more relationships than `depth` */
 function requireDepth(sql: string, depth: number): void {
-  const long = [...sql.matchAll(QUOTED)].find(([name]) => !name.startsWith("'") && name.split('[').length - 1 > depth);
+  const long = [...sql.matchAll(QUOTED)].find(([name]) => /^[`"]/.test(name) && name.split('[').length - 1 > depth);
   if (long !== undefined) throw badRequest('path_too_long', `A path may have at most ${depth} relationships here`, { offset: long.index });
 }
 

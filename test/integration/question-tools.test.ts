@@ -139,7 +139,7 @@ describe('the tools', () => {
 
   it('bound paths only if the agent says so', async () => {
     await s.rows("CREATE AGENT near ONTOLOGY (clinic) OPTIONS (max_graph_depth = '0', retries = '1'); CREATE AGENT far ONTOLOGY (clinic)");
-    const path = 'SELECT `of_patient[patient].name` AS name FROM dtimbr.visit';
+    const path = "SELECT -- what isn't a text\n`of_patient[patient].name` AS name FROM dtimbr.visit WHERE 'x' <> 'y'";
     says = { sql: [path, 'SELECT visit_no FROM dtimbr.visit'] };
     expect(await call(queryData, { prompt: 'Who was visited when?', verbose: true }, { agent: 'near' })).toMatchObject({
       sql: 'SELECT visit_no FROM dtimbr.visit',
