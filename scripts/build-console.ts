@@ -7,6 +7,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'esbuild';
+import { version } from 'vite';
 import { buildApps } from './build-apps.ts';
 import { buildDocs } from './build-docs.ts';
 import { shorten } from './shorten.ts';
@@ -67,6 +68,13 @@ const oneSharedFile: Plugin = {
   },
 };
 
+/** Part of each script before its name is made, because browsers keep a file of that name: what `shorten` makes of it also depends on the minifier. */
+const minifier = (): string =>
+  createHash('sha256')
+    .update(version)
+    .update(readFileSync(join(PROJECT, 'scripts', 'shorten.ts')))
+    .digest('hex');
+
 /** Builds the console if its inputs changed, and the pages for language models. @returns the folder */
 export async function buildConsole(): Promise<string> {
   buildDocs(join(PROJECT, 'docs'), CONSOLE);
@@ -82,6 +90,7 @@ export async function buildConsole(): Promise<string> {
     format: 'esm',
     target: 'es2023',
     minify: true,
+    banner: { js: `/* ${minifier()} */` },
     legalComments: 'none',
     jsx: 'automatic',
     jsxImportSource: 'preact',
