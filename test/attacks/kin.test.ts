@@ -14,7 +14,8 @@ import { genKin, KIN_TABLES, kinFilled, kinModel, kinPolicies } from './generate
 import type { Ask } from './generated/partial-queries.ts';
 import { hash } from './generated/partial-values.ts';
 
-const WORLDS = Number(process.env.WORLDS ?? sizesOf('attacks/kin').worlds);
+const SIZES = sizesOf('attacks/kin');
+const WORLDS = Number(process.env.WORLDS ?? SIZES.worlds);
 const BATCH = 80;
 
 let s: TestService;

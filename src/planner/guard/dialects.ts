@@ -110,14 +110,18 @@ const HINTS: ReadonlyMap<string, string> = new Map(
 /** The PostgreSQL equivalent of a function of another dialect; undefined for an unknown name. @param name in lower case */
 export const equivalentOf = (name: string): string | undefined => HINTS.get(name);
 
+/** The function that has a unit or a type without quotes as its last argument: to PostgreSQL that is a column. */
+function callWithUnit(unit: string | undefined, text: string): string | undefined {
+  if (unit === undefined) return undefined;
+  const end = [`, ${unit})`, `, "${unit}")`].map((last) => text.indexOf(last)).find((at) => at >= 0);
+  return end === undefined ? undefined : ['date_trunc', 'convert'].find((name) => text.lastIndexOf(`${name}(`, end) >= 0);
+}
+
 /**
  * The PostgreSQL equivalent of a call whose function PostgreSQL has, but not with these arguments.
  * @param message what PostgreSQL says about the text
  */
 export function equivalentOfCall(message: string, text: string): string | undefined {
-  const name =
-    /^function (?:pg_catalog\.)?(\w+)\(/.exec(message)?.[1] ??
-    // a unit or a type that is not quoted is a column to PostgreSQL
-    new RegExp(`\\b(date_trunc|convert)\\([^']*, "?${/^column "(\w+)" does/.exec(message)?.[1] ?? ' '}"?\\)`, 'i').exec(text)?.[1];
+  const name = /^function (?:pg_catalog\.)?(\w+)\(/.exec(message)?.[1] ?? callWithUnit(/^column "(\w+)" does/.exec(message)?.[1], text.toLowerCase());
   return name !== undefined && Object.hasOwn(OTHER_ARGUMENTS, name) ? OTHER_ARGUMENTS[name] : undefined;
 }
