@@ -181,3 +181,60 @@ GRANT QUERY ON ALL ontology.${name} TO USER rex; GRANT QUERY ON datasource.main 
     for (const sql of QUERIES.filter((q) => name !== 'far' || /like/.test(q))) expect(await s.rows(sql, name, rex), sql).toEqual([]);
   });
 });
+
+describe('Links and values of a concept whose row is hidden', () => {
+  const made = async (name: string): Promise<void> => {
+    await s.rows(`CREATE ONTOLOGY ${name};
+CREATE CONCEPT food (code string, PRIMARY KEY (code)); CREATE CONCEPT treat INHERITS (food); CREATE CONCEPT meal INHERITS (food); CREATE CONCEPT snack INHERITS (meal, treat);
+CREATE CONCEPT being (id bigint, PRIMARY KEY (id), CONSTRAINT eats MULTIREFERENCE treat INVERSEOF eaten_by);
+CREATE CONCEPT cat INHERITS (being);
+CREATE CONCEPT pet (CONSTRAINT nick MULTIVALUE string, CONSTRAINT likes MULTIREFERENCE food INVERSEOF liked_by, CONSTRAINT friend MULTIREFERENCE pet SYMMETRIC TRANSITIVE(2),
+  CONSTRAINT near MULTIREFERENCE pet INCLUDES (friend), CONSTRAINT follows MULTIREFERENCE pet INVERSEOF followed TRANSITIVE(3)) INHERITS (being);
+CREATE CONCEPT elder INHERITS (pet) FROM svc.being WHERE id < 3;
+CREATE CONCEPT tame INHERITS (cat, pet);
+CREATE CONCEPT stray INHERITS (cat, pet) FROM svc.cat WHERE id < 3;
+CREATE MAPPING a INTO (cat) AS SELECT nr AS id FROM (VALUES (1), (2), (3)) v(nr); CREATE MAPPING b INTO (pet) AS SELECT nr AS id FROM (VALUES (1), (2)) v(nr);
+CREATE MAPPING c INTO (treat) AS SELECT code FROM (VALUES ('egg'), ('nut')) v(code); CREATE MAPPING d INTO (meal) AS SELECT code FROM (VALUES ('egg'), ('nut')) v(code);
+CREATE MAPPING e (CONSTRAINT eats FOREIGN KEY (code) REFERENCES treat (code), CONSTRAINT eaten_by FOREIGN KEY (nr) REFERENCES being (id))
+  AS SELECT nr, code FROM (VALUES (1, 'egg'), (2, 'nut')) v(nr, code);
+CREATE MAPPING l (CONSTRAINT likes FOREIGN KEY (code) REFERENCES food (code), CONSTRAINT liked_by FOREIGN KEY (nr) REFERENCES pet (id))
+  AS SELECT nr, code, how FROM (VALUES (1, 'egg', 'much'), (2, 'nut', 'well')) v(nr, code, how);
+CREATE MAPPING f (CONSTRAINT friend FOREIGN KEY (b) REFERENCES pet (id), CONSTRAINT \`~friend\` FOREIGN KEY (a) REFERENCES pet (id)) AS SELECT a, b FROM (VALUES (1, 2)) v(a, b);
+CREATE MAPPING g (CONSTRAINT follows FOREIGN KEY (b) REFERENCES pet (id), CONSTRAINT followed FOREIGN KEY (a) REFERENCES pet (id)) AS SELECT a, b FROM (VALUES (1, 2)) v(a, b);
+CREATE MAPPING n INTO (pet) MULTIVALUE nick AS SELECT nr AS id, nick FROM (VALUES (1, 'Ada'), (2, 'Bo')) v(nr, nick);
+GRANT QUERY ON ALL ontology.${name} TO USER rex; GRANT QUERY ON datasource.main TO USER rex`);
+  };
+  const READERS = ['elder', 'tame', 'stray'] as const;
+  const QUERIES: readonly string[] = READERS.flatMap((c) => [
+    `SELECT id, nick AS x FROM dsvc.${c} WHERE nick IS NOT NULL`,
+    `SELECT id, "likes[food].code" AS x, "likes[food]_how" AS how FROM dsvc.${c} WHERE "likes[food].code" IS NOT NULL`,
+    `SELECT id, "likes[food].code" AS x FROM dsvc.${c} WHERE "likes[food].code" IS NOT NULL AND 1 / (id - 7) < 9`,
+    `SELECT count("likes[food].code") AS n FROM dsvc.${c} HAVING count("likes[food].code") > 0`,
+    `SELECT code, "liked_by[${c}].id" AS x FROM dsvc.food WHERE "liked_by[${c}].id" IS NOT NULL`,
+    ...['friend', '~friend', 'near', 'follows'].map((r) => `SELECT id, "${r}[${c}].id" AS x FROM dsvc.${c} WHERE "${r}[${c}].id" IS NOT NULL`),
+    ...['friend', 'follows', 'followed'].map((r) => `SELECT id, "${r}[${c}*].id" AS x FROM dsvc.${c} WHERE "${r}[${c}*].id" IS NOT NULL`),
+    `SELECT id FROM dsvc.${c} WHERE "friend[${c}*2].id" = 2`,
+    `SELECT id FROM dsvc.${c} WHERE "follows[${c}*2].id" = 2`,
+  ]);
+  const FAR: readonly string[] = [
+    'SELECT id, "eats[snack].code" AS x FROM dsvc.cat WHERE "eats[snack].code" IS NOT NULL',
+    'SELECT code, "eaten_by[cat].id" AS x FROM dsvc.snack WHERE "eaten_by[cat].id" IS NOT NULL',
+    'SELECT count("eats[snack].code") AS n FROM dsvc.being HAVING count("eats[snack].code") > 0',
+  ];
+
+  it.each([
+    ['pets', QUERIES, 'CREATE POLICY few ON CONCEPT pet TO USER admin USING (true)'],
+    ['treats', FAR, 'CREATE POLICY few ON CONCEPT treat TO USER admin USING (true)'],
+  ] as const)('are hidden also from concepts below it that have other rows: %s', async (name, queries, policy) => {
+    await made(`below_${name}`);
+    for (const sql of queries) expect.soft(await s.rows(sql, `below_${name}`, rex), sql).not.toEqual([]);
+    await s.rows(policy, `below_${name}`);
+    for (const sql of queries) expect.soft(await s.rows(sql, `below_${name}`, rex), sql).toEqual([]);
+  });
+
+  it('have its masks also in concepts below it that have other rows', async () => {
+    await made('below_masks');
+    await s.rows('CREATE POLICY veil ON PROPERTY nick OF CONCEPT pet MASK NULL', 'below_masks');
+    for (const c of READERS) expect.soft((await s.rows(`SELECT nick FROM dsvc.${c} WHERE nick IS NOT NULL`, 'below_masks', rex)).length, c).toBe(0);
+  });
+});

@@ -24,6 +24,7 @@ import {
   unionAll,
 } from '../plan/tree.ts';
 import { actualProperty, isMixedInteger, rawType, storedInteger } from '../plan/wanted.ts';
+import type { PlanState } from '../plan-state.ts';
 import { listsMultiFor } from '../secure/listed.ts';
 import { columnValue } from './column-value.ts';
 import { areEnforced, isEnforcedFrom, readsOnly, referred } from './enforced.ts';
@@ -32,7 +33,7 @@ import { maskStandalone } from './masks.ts';
 import { isKeyLookup, type RowFilter } from './narrow.ts';
 import { endsOf, hasPairs, rowsBetween } from './pairs.ts';
 import { conceptSource } from './sources.ts';
-import { rowsOfVisible, visibleItem } from './visible.ts';
+import { hasOtherRows, rowsOfVisible, visibleItem } from './visible.ts';
 import { transitiveWalk } from './walk.ts';
 
 /** The name of the column with a property's own values, without masks. */
@@ -164,7 +165,7 @@ function joinMulti(node: PathNode, parent: PathNode, def: PropertyDef): Maker {
       const columnOf = (name: string) => mapping.columns.find((c) => c.name.toLowerCase() === name.toLowerCase());
       for (const { def: key } of near) state.facts.noteCast(columnOf(key.name), parseType(key.type).sql);
       state.facts.noteCast(columnOf(def.name), value);
-      const owners = ownersOf(state.graph, parent.concept, mapping);
+      const owners = ownersOf(state, parent.concept, mapping);
       const values = select({
         targetList: [
           ...near.map((n, i) => target(keyColumn(mapping, n.def, given(n.def.name)), `n${i}`)),
@@ -176,7 +177,7 @@ function joinMulti(node: PathNode, parent: PathNode, def: PropertyDef): Maker {
         ...fromMapping(state, mapping),
       });
       const keys = near.map((n, i) => [`n${i}`, n.def] as const);
-      return owners.filter((o) => o !== parent.concept).reduce((rows, concept) => rowsOfVisible(state, rows, { concept, keys }), values);
+      return owners.filter((o) => o !== parent.concept).reduce((rows, concept) => rowsOfVisible(state, rows, { concept, keys }, parent.concept), values);
     });
     const [first, ...others] = branches;
     const item = first
@@ -202,10 +203,10 @@ export function multiMappings(graph: Graph, concept: Concept, def: PropertyDef):
   return [...new Set(found)].filter((m) => m.property?.toLowerCase() === def.name.toLowerCase());
 }
 
-/** The concepts whose masks and row policies apply to the values that a mapping gives a concept: also the one that it maps into, if the concept only shares its key. */
-function ownersOf(graph: Graph, concept: Concept, { concept: into }: MappingDef): readonly Concept[] {
+/** The concepts whose masks and row policies apply to the values that a mapping gives a concept: also the one that it maps into, if the concept has other rows. */
+function ownersOf({ graph }: PlanState, concept: Concept, { concept: into }: MappingDef): readonly Concept[] {
   const mapped = graph.concept(into ?? '');
-  return mapped === undefined || concept.isA(mapped) ? [concept] : [concept, mapped];
+  return mapped === undefined || !hasOtherRows(graph.concept(concept.name) ?? concept, mapped) ? [concept] : [concept, mapped];
 }
 
 /** A key column of a multi-value mapping. An integer that is declared as a number keeps the table's type so that the index can be used. */

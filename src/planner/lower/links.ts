@@ -14,12 +14,19 @@ import { rowsOfVisible } from './visible.ts';
 type Link = Relationship['links'][number];
 type Side = 'near' | 'far';
 
+/** The concepts whose rows are joined with the rows between two concepts. They may have rows that the relationship's concepts do not have. Undefined: not known. */
+export interface Around {
+  readonly near?: Concept | undefined;
+  readonly far?: Concept | undefined;
+}
+
 /** The names of the properties of a concept's primary key. */
 export const keyNames = (concept: Concept): readonly string[] => (concept.key?.properties ?? []).map((p) => p.name);
 
 /**
  * The rows of a many-to-many relationship: near columns `n0..`, far columns `f0..`, and the wanted columns of the link under their names. The ends are cast to
  * the types of the properties that they refer to, except integers, which an index can compare across integer types.
+ * @param around the concepts whose rows are joined with the links at both ends
  * @throws SvcError 400 `bad_link` if the mappings of the relationship refer to different properties
  */
 export function linkRows(
@@ -28,6 +35,7 @@ export function linkRows(
   near: readonly string[],
   far: readonly string[],
   extra: readonly (readonly [string, string])[],
+  around: Around,
 ): SelectStmt {
   const { links } = relationship;
   if (links.length === 0) return noLinks(state, near, far, extra);
@@ -42,23 +50,23 @@ export function linkRows(
         ],
         ...fromMapping(state, link.mapping),
       });
-      return ownedBy(state, ownedBy(state, rows, relationship.from, link.near, 'near', near), relationship.target, link.far, 'far', far);
+      return ownedBy(state, ownedBy(state, rows, link.near, 'near', near, around), link.far, 'far', far, around);
     })
     .reduce(unionAll);
 }
 
 /**
- * The links whose row at one end the caller may read by its row policies, as a row of the concept that they refer to. The concept at the end of the relationship may have other rows with
+ * The links whose row at one end the caller may read by its row policies, as a row of the concept that they refer to. The concept whose rows are joined there may have other rows with
  * the same key.
  */
-function ownedBy(state: PlanState, rows: SelectStmt, end: Concept, link: Link[Side], side: Side, properties: readonly string[]): SelectStmt {
+function ownedBy(state: PlanState, rows: SelectStmt, link: Link[Side], side: Side, properties: readonly string[], around: Around): SelectStmt {
   const concept = state.graph.concept(link.concept);
-  if (concept === undefined || (state.graph.concept(end.name) ?? end).isA(concept)) return rows;
+  if (concept === undefined) return rows;
   const keys = properties.flatMap((name, i) => {
     const def = state.graph.property(name);
     return def ? [[endName(side, i), def] as const] : [];
   });
-  return rowsOfVisible(state, rows, { concept, keys });
+  return rowsOfVisible(state, rows, { concept, keys }, around[side]);
 }
 
 const endName = (side: Side, i: number): string => `${side === 'near' ? 'n' : 'f'}${i}`;

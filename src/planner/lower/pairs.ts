@@ -6,9 +6,9 @@ import { coversKey, type Hop } from '../plan/hop.ts';
 import { and, column, equals, isNotNull, join, type Node, type SelectStmt, select, subselect, target, union } from '../plan/tree.ts';
 import { actualProperty, rawType, type Wanted } from '../plan/wanted.ts';
 import type { PlanState } from '../plan-state.ts';
-import { sourcesOf } from '../secure/policies.ts';
-import { keyNames, linkRows, noLinks } from './links.ts';
+import { type Around, keyNames, linkRows, noLinks } from './links.ts';
 import { conceptSource } from './sources.ts';
+import { hasOtherRows } from './visible.ts';
 
 /** A relationship and the directions whose own pairs are its pairs. */
 export type Composed = Pick<Hop, 'relationship' | 'parts'>;
@@ -28,18 +28,12 @@ export function endsOf({ relationship, parts }: Composed, isPairs = hasPairs({ p
   return { near: link?.near.references ?? keyNames(relationship.from), far: link?.far.references ?? keyNames(relationship.target) };
 }
 
-/** The concepts whose rows are joined with the pairs. They may have rows that the relationship's concepts do not have. */
-export interface Around {
-  readonly near?: Concept | undefined;
-  readonly far?: Concept | undefined;
-}
-
 /**
  * The rows between the two concepts of a hop, `n0..` and `f0..`, with the wanted columns of the link: the links of a many-to-many relationship, or pairs, each
  * once.
  */
 export function rowsBetween(state: PlanState, hop: Composed, { near, far }: Ends, extra: readonly (readonly [string, string])[], around: Around): SelectStmt {
-  if (!hasPairs(hop)) return linkRows(state, hop.relationship, near, far, extra);
+  if (!hasPairs(hop)) return linkRows(state, hop.relationship, near, far, extra, around);
   const pairs = pairRows(state, hop, false, around);
   // several links of one part may give the same pair; the rows of a foreign key differ in their keys
   return pairs.op !== 'SETOP_UNION' && hop.parts.some((part) => part.links.length > 0) ? { ...pairs, distinctClause: [{} as Node] } : pairs;
@@ -48,9 +42,11 @@ export function rowsBetween(state: PlanState, hop: Composed, { near, far }: Ends
 /**
  * The pairs of a relationship by the keys of both concepts. A pair that several parts have is there once.
  * @param isStrict whether both ends are checked to be rows of the part's concepts, although the rows around the pairs are those of the relationship's concepts
+ * @param around the concepts whose rows the pairs are read for, if they may have rows that the relationship's concepts do not have
+ * @param joined the concepts whose rows are joined with the pairs
  */
-export function pairRows(state: PlanState, { relationship, parts }: Composed, isStrict: boolean, around: Around): SelectStmt {
-  const [first, ...others] = parts.flatMap((part) => pairsOf(state, relationship, part, isStrict, around));
+export function pairRows(state: PlanState, { relationship, parts }: Composed, isStrict: boolean, around: Around, joined: Around = around): SelectStmt {
+  const [first, ...others] = parts.flatMap((part) => pairsOf(state, relationship, part, isStrict, around, joined));
   if (!first) return noLinks(state, keyNames(relationship.from), keyNames(relationship.target), []);
   return others.reduce(union, first);
 }
@@ -74,18 +70,8 @@ interface End {
   readonly isJoined: boolean;
 }
 
-/**
- * True if a concept may have rows that an ancestor of it, or the parent of a logic concept, does not have. A logic concept may have rows of an ancestor of its parent, and has
- * the relationships of the parent for them.
- */
-export function hasOtherRows(concept: Concept, than: Concept): boolean {
-  if (concept === than) return false;
-  const { mappings } = sourcesOf(than);
-  return than.rows.kind === 'logic' || [...sourcesOf(concept).mappings].some((m) => !mappings.has(m));
-}
-
 /** The SELECT of the pairs of one part; an empty list for a part without links. */
-function pairsOf(state: PlanState, relationship: Relationship, part: Relationship, isStrict: boolean, around: Around): SelectStmt[] {
+function pairsOf(state: PlanState, relationship: Relationship, part: Relationship, isStrict: boolean, around: Around, joined: Around): SelectStmt[] {
   const endAt = (end: Concept, of: Concept, reader: Concept | undefined, alias: string, references: readonly PropertyDef[]): End => {
     const covers = !isStrict && of.isA(end);
     return { concept: covers && reader && hasOtherRows(reader, end) ? reader : end, key: keyOf(of), alias, isJoined: !covers || !coversKey(of, references) };
@@ -96,9 +82,8 @@ function pairsOf(state: PlanState, relationship: Relationship, part: Relationshi
   const defs = (names: readonly string[]): readonly PropertyDef[] => names.flatMap((name) => state.graph.property(name) ?? []);
   const [link] = part.links;
   if (!link) return [];
-  return [
-    pairsOfLinks(state, part, [defs(link.near.references), near(defs(link.near.references))], [defs(link.far.references), far(defs(link.far.references))]),
-  ];
+  const [nearRefs, farRefs] = [defs(link.near.references), defs(link.far.references)];
+  return [pairsOfLinks(state, part, [nearRefs, near(nearRefs)], [farRefs, far(farRefs)], joined)];
 }
 
 /** The pairs of a foreign key: rows of the concept that has its columns, and of the other one if its key is not among them. */
@@ -127,10 +112,12 @@ function pairsOfLinks(
   part: Relationship,
   [nearRefs, near]: readonly [readonly PropertyDef[], End],
   [farRefs, far]: readonly [readonly PropertyDef[], End],
+  joined: Around,
 ): SelectStmt {
   const names = (defs: readonly PropertyDef[]): string[] => defs.map((d) => d.name);
   const values = (defs: readonly PropertyDef[], prefix: string): Column[] => defs.map((def, i) => ({ def, at: column('l', `${prefix}${i}`) }));
-  let item: Node = subselect(linkRows(state, part, names(nearRefs), names(farRefs), []), 'l');
+  const around: Around = { near: near.isJoined ? near.concept : joined.near, far: far.isJoined ? far.concept : joined.far };
+  let item: Node = subselect(linkRows(state, part, names(nearRefs), names(farRefs), [], around), 'l');
   const keyAt = (end: End, columns: readonly Column[]): readonly Node[] => {
     if (!end.isJoined) return end.key.map((k) => columns.find(({ def }) => sameName(def.name, k.name))?.at as Node);
     const joined = joinEnd(

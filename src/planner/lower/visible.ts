@@ -2,6 +2,7 @@
 import type { Concept } from '../../ontology/graph.ts';
 import type { PropertyDef } from '../../ontology/model.ts';
 import { parseType } from '../../ontology/types.ts';
+import { BARRIER } from '../plan/barriers.ts';
 import { and, cast, column, equals, exists, type Node, OFFSET_ZERO, type SelectStmt, select, string, subselect } from '../plan/tree.ts';
 import { actualProperty } from '../plan/wanted.ts';
 import type { PlanState } from '../plan-state.ts';
@@ -43,17 +44,37 @@ export function visibleItem(state: PlanState, rows: SelectStmt, alias: string, o
   if (hidden.length > 0) state.facts.hidesRows = true;
   const restricted = owners.filter((o) => guarded.includes(o) || hidden.includes(o));
   if (restricted.length === 0) return item;
-  return state.item(item, () => subselect(visibleRows(state, rows, restricted, hidden), alias));
+  return state.item(item, () => subselect(visibleRows(state, rows, restricted, hidden, OFFSET_ZERO), alias));
 }
 
-/** Rows with keys of a concept, of which those remain whose row of the concept the caller may read by its row policies. Always applied, not only where an expression may raise an error. */
-export function rowsOfVisible(state: PlanState, rows: SelectStmt, owner: Owner): SelectStmt {
+/**
+ * Rows with keys of a concept, of which those remain whose row of the concept the caller may read by its row policies. Always applied, not only where an expression may raise an error.
+ * @param reader the concept whose rows are joined with them by the keys: if all of these are rows of the owner, the join applies the policies
+ */
+export function rowsOfVisible(state: PlanState, rows: SelectStmt, owner: Owner, reader: Concept | undefined): SelectStmt {
   if (state.position.isTrusted || state.policies?.isGuarded(owner.concept) !== true) return rows;
+  if (reader && !hasOtherRows(state.graph.concept(reader.name) ?? reader, owner.concept)) return rows;
   state.facts.hasRowPolicies = true;
-  return visibleRows(state, rows, [owner], []);
+  return visibleRows(state, rows, [owner], [], BARRIER);
 }
 
-function visibleRows(state: PlanState, rows: SelectStmt, restricted: readonly Owner[], hidden: readonly Owner[]): SelectStmt {
+/**
+ * True if a concept may have rows that an ancestor of it, or the parent of a logic concept, does not have. A logic concept may have rows of an ancestor of its parent, and has
+ * the relationships of the parent for them. A concept without mappings may have rows of several parents.
+ */
+export function hasOtherRows(concept: Concept, than: Concept): boolean {
+  if (concept === than) return false;
+  const { mappings } = sourcesOf(than);
+  return than.rows.kind === 'logic' || [...sourcesOf(concept).mappings].some((m) => !mappings.has(m));
+}
+
+function visibleRows(
+  state: PlanState,
+  rows: SelectStmt,
+  restricted: readonly Owner[],
+  hidden: readonly Owner[],
+  barrier: Partial<SelectStmt> | typeof BARRIER,
+): SelectStmt {
   const conditions = restricted.map((owner) => {
     let { keys, concept } = owner;
     // A policy applies to the rows of a logic concept's source, so rows that do not meet the concept's condition count.
@@ -71,6 +92,6 @@ function visibleRows(state: PlanState, rows: SelectStmt, restricted: readonly Ow
     targetList: [{ ResTarget: { val: { ColumnRef: { fields: [string('r'), { A_Star: {} }] } } } }],
     fromClause: [subselect(rows, 'r')],
     whereClause: and(conditions) as Node,
-    ...OFFSET_ZERO,
+    ...barrier,
   });
 }

@@ -6,9 +6,10 @@ import { actualProperty, rawType, type Wanted, type WantedColumns } from '../pla
 import type { PlanState } from '../plan-state.ts';
 import type { ReadableAs } from '../secure/shown.ts';
 import { areEnforced } from './enforced.ts';
-import { linkRows } from './links.ts';
-import { hasOtherRows, pairRows } from './pairs.ts';
+import { type Around, linkRows } from './links.ts';
+import { pairRows } from './pairs.ts';
 import { conceptSource } from './sources.ts';
+import { hasOtherRows } from './visible.ts';
 import { leadsDown, type Walk } from './walk.ts';
 import { allEqual, columnsOf, type Edges } from './walk-levels.ts';
 
@@ -39,9 +40,13 @@ export function linkEdges(walk: Walk, backward: boolean, startsAt?: Concept): Ed
   const { state, relationship, near, far, nodes, as } = walk;
   const { declaredBy, target: end, isInverse } = relationship;
   const [from, to] = backward ? ['f', 'n'] : ['n', 'f'];
-  const links = (): SelectStmt => linkRows(state, relationship, near.map(nameOf), far.map(nameOf), []);
+  const isRestricted = !isInverse && (as !== undefined || declaredBy !== end);
+  const goesBack = backward && isRestricted;
+  const exist = !goesBack && as === undefined && !walk.isPairs && areEnforced(state, relationship.links, backward ? 'near' : 'far', end, nodes);
+  const joined = joinedWith(walk, exist, startsAt);
+  const links = (): SelectStmt => linkRows(state, relationship, near.map(nameOf), far.map(nameOf), [], joined);
   const isStrict = isInverse && leadsDown(relationship) && !(startsAt && hasOtherRows(startsAt, relationship.from));
-  const between = walk.isPairs ? pairRows(state, walk, isStrict, { near: startsAt }) : links();
+  const between = walk.isPairs ? pairRows(state, walk, isStrict, { near: startsAt }, joined) : links();
   const rows = select({
     targetList: [
       ...(backward ? far : near).map((_, i) => target(column('l', `${from}${i}`), `a${i}`)),
@@ -49,13 +54,18 @@ export function linkEdges(walk: Walk, backward: boolean, startsAt?: Concept): Ed
     ],
     fromClause: [subselect(between, 'l')],
   });
-  const isRestricted = !isInverse && (as !== undefined || declaredBy !== end);
   const goesOn = (prefix: string): SelectStmt => rowsAs(state, declaredBy, columnsBy(state, declaredBy, prefix, near), as);
   // Backward, the end of an edge is a node that the walk leaves.
-  if (backward && isRestricted) return { rows, ends: both(endRows(walk), goesOn('d'), nodes.length) };
-  const exist = as === undefined && !walk.isPairs && areEnforced(state, relationship.links, backward ? 'near' : 'far', end, nodes);
+  if (goesBack) return { rows, ends: both(endRows(walk), goesOn('d'), nodes.length) };
   const ends = exist ? undefined : endRows(walk);
   return isRestricted ? { rows, ends, leaves: goesOn('d') } : { rows, ends };
+}
+
+/** The concepts whose rows are joined with the links of a step. A step after the first one starts at a row at which one before it ends. */
+function joinedWith({ relationship: { target: end }, near, far, goesOnward }: Walk, exist: boolean, startsAt: Concept | undefined): Around {
+  if (exist) return { near: startsAt };
+  const startsAtEnd = !goesOnward && near.length === far.length && near.every((def, i) => def === far[i]);
+  return { near: startsAt ?? (startsAtEnd ? end : undefined), far: end };
 }
 
 /** The rows at which the links of a walk end, of which the values are `k0..`. */

@@ -30,6 +30,8 @@ export interface Walk {
   readonly isLink: boolean;
   /** True if they are pairs of keys. */
   readonly isPairs: boolean;
+  /** True if the steps after the first one are those of another relationship. */
+  readonly goesOnward: boolean;
   readonly depth: number;
   /** Only steps from rows that the caller may read as instances of this concept. */
   readonly as: ReadableAs | undefined;
@@ -71,6 +73,7 @@ function walkOf(state: PlanState, startsAt: Concept, hop: Hop, depth: number): W
     parts,
     isLink,
     isPairs,
+    goesOnward: hop.onward !== undefined,
     depth,
     as: readableAs(relationship.declaredBy, hop.columns.graph),
     near,

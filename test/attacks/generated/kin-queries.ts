@@ -3,9 +3,9 @@ import type { Rng } from '../../integration/differential/rng.ts';
 import type { KinWorld } from './kin-world.ts';
 import type { Ask } from './partial-queries.ts';
 
-type Start = 'being' | 'cat' | 'pet' | 'elder' | 'mayor' | 'town' | 'memo' | 'thing';
+type Start = 'being' | 'cat' | 'pet' | 'elder' | 'mayor' | 'tame' | 'grand' | 'town' | 'memo' | 'thing';
 
-const STARTS: readonly Start[] = ['being', 'being', 'cat', 'pet', 'elder', 'mayor', 'town', 'memo', 'thing'];
+const STARTS: readonly Start[] = ['being', 'being', 'cat', 'pet', 'elder', 'mayor', 'tame', 'grand', 'town', 'memo', 'thing'];
 const OF_BEING = [
   'tag',
   'tag',
@@ -31,7 +31,7 @@ const OF_BEING = [
 const OF_TOWN = ['no', 'name', 'rank', 'open', 'code', 'crowd'] as const;
 const OF_MEMO = ['mid', 'ref', 'txt', 'open'] as const;
 const NUMBERS = new Set(['n', 'friends', 'known', 'sums', 'risk', 'id', 'boss', 'home', 'no', 'crowd', 'mid', 'since', 'who', 'place', 'transitivity_level']);
-const BEINGS: readonly Start[] = ['being', 'being', 'cat', 'pet', 'elder', 'mayor'];
+const BEINGS: readonly Start[] = ['being', 'being', 'cat', 'pet', 'elder', 'mayor', 'tame', 'grand'];
 
 const isBeing = (c: Start): boolean => BEINGS.includes(c);
 

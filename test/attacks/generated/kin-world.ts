@@ -47,7 +47,7 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   txt: ['memo'],
 };
 
-const READABLE = ['being', 'cat', 'pet', 'elder', 'mayor', 'town', 'memo'] as const;
+const READABLE = ['being', 'cat', 'pet', 'elder', 'mayor', 'tame', 'grand', 'town', 'memo'] as const;
 
 export function genKin(r: Rng, base: number): KinWorld {
   const rows = new Map<Guarded, 'open' | 'home'>();
@@ -111,6 +111,8 @@ CREATE CONCEPT cat (extra string) INHERITS (being);
 CREATE CONCEPT pet (extra string) INHERITS (being);
 CREATE CONCEPT elder INHERITS (being) FROM dsvc.being WHERE n > 3;
 CREATE CONCEPT mayor INHERITS (being) FROM dsvc.being WHERE "lives_in[town].no" < 3;
+CREATE CONCEPT tame INHERITS (cat, pet);
+CREATE CONCEPT grand INHERITS (pet) FROM dsvc.being WHERE open;
 CREATE CONCEPT memo (mid integer, ref string, txt string, open boolean, PRIMARY KEY (mid), CONSTRAINT about FOREIGN KEY (ref) REFERENCES thing (code) INVERSEOF noted);
 CREATE MAPPING m_town INTO (town) AS SELECT no, name, rank, open, code FROM kin.t_town${where('town')};
 CREATE MAPPING m_cat INTO (cat) AS SELECT id, tag, n, boss, home, open, code, extra FROM kin.t_cat${where('cat')};
@@ -184,7 +186,7 @@ export function kinFilled(w: KinWorld, seed: number): readonly string[] {
       const concepts = conceptsOf(t, n);
       const allows = concepts.every((c) => admits(c, t, row));
       if (allows) for (const c of concepts) allowed.set(c, (allowed.get(c) ?? new Set()).add(row));
-      const shown = allows && reads(...concepts, ...(isMayor(t, row) ? ['mayor'] : []));
+      const shown = allows && reads(...concepts, ...(isMayor(t, row) ? ['mayor'] : []), ...(t === 'any' ? [] : ['tame']), ...(isOpen(t, row) ? ['grand'] : []));
       const only = !shown && concepts.filter((c) => c !== 'elder').every((c) => admits(c, t, row));
       if (shown) for (const c of concepts) see(c, row);
       // under row policies, what belongs to a row of its concept is read, whether its reader may read the concept or not
@@ -204,7 +206,7 @@ export function kinFilled(w: KinWorld, seed: number): readonly string[] {
       const boss = shown ? 1 + fixed(14, t, row, 'boss') : 1 + free(14, t, row, 'boss');
       const homeNow = shown || named('mayor') || [...w.rows.values()].includes('home') ? home : 1 + free(5, t, row, 'home');
       return [
-        `(${id(row)}, ${value('tag', tag, evilText('tag', tag))}, ${value('n', String(n ?? 'NULL'), evilN)}, ${id(boss)}, ${homeNow === null ? 'NULL' : no(homeNow)}, ${isOpen(t, row)}, ${value('code', evilCode[0] as string, evilCode)}, ${shown && reads(t) ? text(row) : text(free(9, t, row, 'extra'))})`,
+        `(${id(row)}, ${value('tag', tag, evilText('tag', tag))}, ${value('n', String(n ?? 'NULL'), evilN)}, ${id(boss)}, ${homeNow === null ? 'NULL' : no(homeNow)}, ${isOpen(t, row)}, ${value('code', evilCode[0] as string, evilCode)}, ${shown && reads(t, 'tame', 'grand') ? text(row) : text(free(9, t, row, 'extra'))})`,
       ];
     });
     insert(`t_${t}`, rows);
