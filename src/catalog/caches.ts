@@ -22,7 +22,9 @@ export interface NewTable {
 }
 
 const SET = sql`INSERT INTO kg_catalog.mapping_caches (ontology_id, mapping_key, mapping, schema_name, indexes, max_age_s) VALUES ($1, $2, $3, $4, $5, $6)
-  ON CONFLICT (ontology_id, mapping_key) DO UPDATE SET mapping = excluded.mapping, schema_name = excluded.schema_name, indexes = excluded.indexes, max_age_s = excluded.max_age_s`;
+  ON CONFLICT (ontology_id, mapping_key) DO UPDATE SET mapping = excluded.mapping`;
+// makes no cache: it may have been removed since it was found
+const NAME = sql`UPDATE kg_catalog.mapping_caches SET mapping = $3 WHERE ontology_id = $1 AND mapping_key = $2`;
 const REMOVE = sql`WITH gone AS (DELETE FROM kg_catalog.mapping_caches WHERE ontology_id = $1 AND mapping_key = $2)
   UPDATE kg_catalog.cache_tables SET drop_after = now() + make_interval(secs => $3::int)
   WHERE ontology_id = $1 AND mapping_key = $2 AND rows IS NOT NULL AND drop_after = 'infinity'`;
@@ -31,7 +33,8 @@ const BEGIN = sql`INSERT INTO kg_catalog.cache_tables (ontology_id, mapping_key,
   SELECT $1::uuid, $2, $3, $4, $5, $6, $7, $8, now() + interval '3 hours'
   WHERE (SELECT count(*) FROM kg_catalog.cache_tables WHERE secret = $4 AND rows IS NULL AND as_of > now() - make_interval(secs => $10::int)) < $9::int
   RETURNING id::text AS id`;
-// a refresh that began later may have ended earlier: its table stays
+// a refresh that began later may have ended earlier: its table stays. The options may have changed since they were read: a refresh without options keeps them,
+// and only who may make policies makes rows older that policies read
 const FLIP = sql`WITH made AS (
   SELECT id, ontology_id, mapping_key, as_of FROM kg_catalog.cache_tables WHERE id = $1::bigint
 ), old AS (
@@ -39,13 +42,16 @@ const FLIP = sql`WITH made AS (
   WHERE c.current IS NULL OR (SELECT t.as_of FROM kg_catalog.cache_tables t WHERE t.id = c.current) < m.as_of
   FOR UPDATE OF c
 ), flipped AS (
-  UPDATE kg_catalog.mapping_caches c SET current = $1::bigint, error = NULL, failed = NULL, schema_name = $4, indexes = $5, max_age_s = $6 FROM old
-  WHERE c.ontology_id = old.ontology_id AND c.mapping_key = old.mapping_key RETURNING c.current
+  UPDATE kg_catalog.mapping_caches c SET current = $1::bigint, error = NULL, failed = NULL,
+    schema_name = coalesce($4, c.schema_name), indexes = coalesce($5::boolean, c.indexes),
+    max_age_s = CASE WHEN $7::boolean OR NOT EXISTS (SELECT FROM kg_catalog.policies p WHERE p.ontology_id = c.ontology_id)
+      THEN coalesce($6::int, c.max_age_s) ELSE least(c.max_age_s, $6::int) END
+  FROM old WHERE c.ontology_id = old.ontology_id AND c.mapping_key = old.mapping_key RETURNING c.max_age_s
 ), retired AS (
   UPDATE kg_catalog.cache_tables SET drop_after = now() + make_interval(secs => $3::int) WHERE id IN (SELECT current FROM old)
 )
 UPDATE kg_catalog.cache_tables SET rows = $2::bigint, drop_after = CASE WHEN EXISTS (SELECT FROM flipped) THEN 'infinity' ELSE now() END WHERE id = $1::bigint
-RETURNING floor(extract(epoch FROM as_of) * 1000)::bigint::text AS as_of, drop_after = 'infinity' AS is_current`;
+RETURNING floor(extract(epoch FROM as_of) * 1000)::bigint::text AS as_of, (SELECT max_age_s FROM flipped) AS max_age_s`;
 const FAIL = sql`WITH failed AS (
   UPDATE kg_catalog.mapping_caches SET error = $2, failed = now()
   WHERE (ontology_id, mapping_key) = (SELECT ontology_id, mapping_key FROM kg_catalog.cache_tables WHERE id = $1::bigint)
@@ -58,13 +64,17 @@ const DUE = sql`SELECT t.id::text AS id, t.secret, t.schema_name, t.table_name F
     ELSE t.as_of + make_interval(secs => c.max_age_s) + interval '1 day' < now() OR NOT EXISTS (SELECT FROM kg_catalog.datasources d WHERE d.secret = t.secret) END
   ORDER BY random() LIMIT 100`;
 const DROPPED = sql`DELETE FROM kg_catalog.cache_tables WHERE id = $1::bigint`;
-const LIST = sql`SELECT c.mapping, c.mapping_key, c.schema_name, c.max_age_s, c.error, c.failed, t.datasource, t.digest, t.table_name, t.rows::text AS rows,
+const LIST = sql`SELECT c.mapping, c.mapping_key, coalesce(t.schema_name, c.schema_name) AS schema_name, c.max_age_s, c.error, c.failed, t.datasource, t.digest, t.table_name, t.rows::text AS rows,
     floor(extract(epoch FROM t.as_of) * 1000)::bigint::text AS as_of
   FROM kg_catalog.mapping_caches c LEFT JOIN kg_catalog.cache_tables t ON t.id = c.current WHERE c.ontology_id = $1 ORDER BY c.mapping_key`;
 
-/** Makes a cache, or changes its options. */
-export const setCache = (ontologyId: string, mapping: { readonly key: string; readonly name: string }, options: CacheOptions): Call =>
+/** Makes a cache. If it exists, its options stay: `flipTable` changes them. */
+export const makeCache = (ontologyId: string, mapping: { readonly key: string; readonly name: string }, options: CacheOptions): Call =>
   call(SET, ontologyId, mapping.key, mapping.name, options.schema, options.indexes, options.maxAge);
+
+/** Changes the case of the mapping's name in its cache. */
+export const nameCache = (ontologyId: string, mapping: { readonly key: string; readonly name: string }): Call =>
+  call(NAME, ontologyId, mapping.key, mapping.name);
 
 /** Removes a cache. Its table is dropped after `graceSeconds`. */
 export const removeCache = (ontologyId: string, mappingKey: string, graceSeconds: number): Call => call(REMOVE, ontologyId, mappingKey, graceSeconds);
@@ -86,18 +96,28 @@ export async function beginTable(db: CatalogDb, t: NewTable, limit: { readonly m
   return row === undefined ? undefined : String(row.id);
 }
 
+/** What a finished refresh changes. */
+export interface Flip {
+  /** The options that the statement has; null: the cache keeps its own. */
+  readonly options: CacheOptions | null;
+  /** False: in an ontology with policies, `maxAge` does not become longer. */
+  readonly mayLengthen: boolean;
+  readonly graceSeconds: number;
+}
+
 /**
- * Makes a finished table, with the options that it was made with, the current one of its cache. The previous one is dropped after `graceSeconds`.
- * @returns the moment of its rows, and false if the cache was removed or has a newer table @throws SvcError 503
+ * Makes a finished table the current one of its cache. The previous one is dropped after `graceSeconds`.
+ * @returns the moment of its rows, and the `maxAge` of the cache; undefined if the cache was removed or has a newer table @throws SvcError 503
  */
 export async function flipTable(
   db: CatalogDb,
   id: string,
   rows: string,
-  { options, graceSeconds }: { readonly options: CacheOptions; readonly graceSeconds: number },
-): Promise<{ readonly asOf: number; readonly isCurrent: boolean }> {
-  const [row] = await db.query(FLIP, [id, rows, graceSeconds, options.schema, options.indexes, options.maxAge]);
-  return { asOf: Number(row?.as_of), isCurrent: row?.is_current === true };
+  { options, mayLengthen, graceSeconds }: Flip,
+): Promise<{ readonly asOf: number; readonly maxAge: number | undefined }> {
+  const values = [options?.schema ?? null, options?.indexes ?? null, options?.maxAge ?? null];
+  const [row] = await db.query(FLIP, [id, rows, graceSeconds, ...values, mayLengthen]);
+  return { asOf: Number(row?.as_of), maxAge: row?.max_age_s == null ? undefined : Number(row.max_age_s) };
 }
 
 /**
@@ -131,6 +151,7 @@ export async function tableDropped(db: CatalogDb, id: string): Promise<void> {
 export interface ListedCache {
   readonly mapping: string;
   readonly key: string;
+  /** That of the current table; without one, that of the options. */
   readonly schema: string;
   readonly maxAge: number;
   readonly error: string | null;

@@ -1,6 +1,6 @@
 /** CACHE MAPPING and UNCACHE MAPPING (docs/design/caches.md#cached-mappings). */
 import { can } from '../../auth/grants.ts';
-import { type CacheOptions, findCache, removeCache, setCache } from '../../catalog/caches.ts';
+import { type CacheOptions, findCache, makeCache, nameCache, removeCache } from '../../catalog/caches.ts';
 import { badRequest, forbidden, quoted } from '../../errors.ts';
 import type { CacheMapping, UncacheMapping } from '../../language/statements-of-jobs.ts';
 import { find } from '../../ontology/apply/lists.ts';
@@ -65,23 +65,27 @@ async function cacheMapping(ctx: Changing, { name, datasource: other, options: w
   const old = await findCache(ctx.db, draft.row.id, key);
   if (old === undefined && (draft.row.caches?.length ?? 0) >= MOST_CACHES)
     throw badRequest('too_many_caches', `an ontology can have at most ${MOST_CACHES} cached mappings`, { offset: source.offset });
-  const options = written === null && old !== undefined ? old : cacheOptions(written ?? [], source.offset);
+  const isWritten = written !== null || old === undefined;
+  const options = isWritten ? cacheOptions(written ?? [], source.offset) : old;
   requireFresh(ctx, draft, { old, options }, source.offset);
   const select = cachedSelect(graph, runtime.parser, mapping, allowedFunctionsOf(draft.row));
   if (typeof select === 'string')
     throw badRequest('not_supported', `the mapping ${quoted(mapping.name)} cannot be cached: ${WHY[select]}`, { offset: name.offset });
   const rows = verified(runtime, select.sql, select.declared);
   const indexes = options.indexes ? indexesOf(graph, mapping) : [];
-  const target = { ontologyId: draft.row.id, mapping, datasource, writer, options, rows, sources: select.declared.tables, indexes };
+  const mayLengthen = mayMakePolicies(principal, draft.name);
+  const read = { rows, sources: select.declared.tables, indexes };
+  const target = { ontologyId: draft.row.id, mapping, datasource, writer, options, isWritten, mayLengthen, ...read };
+  const named = { key, name: mapping.name };
   let answer: Readonly<Record<string, unknown>> = {};
   return {
     // other options apply when the rows are read
-    calls: [setCache(draft.row.id, { key, name: mapping.name }, old ?? options)],
+    calls: [old === undefined ? makeCache(draft.row.id, named, options) : nameCache(draft.row.id, named)],
     perform: async () => {
       const work = refreshCache(runtime, caller, target);
       runtime.waitUntil(work.catch(() => undefined));
-      const { asOf, count } = await work;
-      answer = { mapping: mapping.name, rows: count, as_of: new Date(asOf).toISOString(), max_age: options.maxAge };
+      const { asOf, count, maxAge } = await work;
+      answer = { mapping: mapping.name, rows: count, as_of: new Date(asOf).toISOString(), max_age: maxAge };
     },
     rows: () => [answer],
   };

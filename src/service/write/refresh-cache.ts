@@ -42,16 +42,28 @@ export interface CacheTarget {
   readonly datasource: DatasourceRow;
   /** The variable of its writer. */
   readonly writer: string;
+  /** Where the table is made, and with what. */
   readonly options: CacheOptions;
+  /** True: the statement has these options, so they become those of the cache. */
+  readonly isWritten: boolean;
+  /** True: the caller may make rows older that policies read. */
+  readonly mayLengthen: boolean;
   readonly rows: Verified;
   /** The tables and views that the rows are read from. */
   readonly sources: readonly TableName[];
   readonly indexes: readonly CachedIndex[];
 }
 
+interface Refreshed {
+  readonly asOf: number;
+  readonly count: number;
+  /** The `maxAge` of the cache. */
+  readonly maxAge: number;
+}
+
 /** Reads the rows of a mapping into a new table, and lets the cache name it. @throws SvcError 400, 502, 503, 504; the cache then keeps its table */
-export async function refreshCache(runtime: Runtime, caller: Caller, target: CacheTarget): Promise<{ readonly asOf: number; readonly count: number }> {
-  const { ontologyId, mapping, datasource, options, rows, sources, indexes } = target;
+export async function refreshCache(runtime: Runtime, caller: Caller, target: CacheTarget): Promise<Refreshed> {
+  const { ontologyId, mapping, datasource, options, rows, sources, indexes, isWritten, mayLengthen } = target;
   const reader = datasourceOf(runtime, caller, datasource.name);
   const writer = writerOf(runtime, datasource.name, datasource.secret);
   const digest = await mappingDigest(mapping);
@@ -76,10 +88,11 @@ export async function refreshCache(runtime: Runtime, caller: Caller, target: Cac
     await sweepCaches(runtime);
     throw error;
   }
-  const { asOf } = await flipTable(runtime.db, id, count, { options, graceSeconds: graceSeconds(runtime.config) });
+  const flip = { options: isWritten ? options : null, mayLengthen, graceSeconds: graceSeconds(runtime.config) };
+  const { asOf, maxAge = options.maxAge } = await flipTable(runtime.db, id, count, flip);
   forgetSnapshots();
   await sweepCaches(runtime);
-  return { asOf, count: Number(count) };
+  return { asOf, count: Number(count), maxAge };
 }
 
 /** Drops the tables of caches that nothing reads any more. What fails is logged, and tried again by the next sweep. */
