@@ -120,13 +120,32 @@ export const requireAdmin = (userId: string): Call => call(NO_ADMIN, userId);
 /** True if a call increments the number that caches compare to detect a change of rights. */
 export const changesRights = ({ sql: statement }: Call): boolean => statement === CHANGED;
 
-const COUNTS = sql`SELECT (SELECT count(*) FROM kg_catalog.grants WHERE user_id = $1::uuid OR role_id = $1::uuid)::int AS grants,
-  (SELECT count(*) FROM kg_catalog.tokens WHERE user_id = $1::uuid AND revoked IS NULL AND (expires IS NULL OR expires > now()))::int AS tokens`;
+const TOKENS = sql`SELECT count(*)::int AS tokens FROM kg_catalog.tokens WHERE user_id = $1::uuid AND revoked IS NULL AND (expires IS NULL OR expires > now())`;
 
-/** Counts the grants of a user or role, and the valid tokens of a user. @throws SvcError 503 */
-export async function countsOf(db: CatalogDb, id: string): Promise<{ grants: number; tokens: number }> {
-  const [row] = await db.query(COUNTS, [id]);
-  return { grants: Number(row?.grants), tokens: Number(row?.tokens) };
+/** Counts the valid tokens of a user. @throws SvcError 503 */
+export async function countTokens(db: CatalogDb, id: string): Promise<number> {
+  const [row] = await db.query(TOKENS, [id]);
+  return Number(row?.tokens);
+}
+
+// a kind of objects has no name: null
+const GRANTS_ON = sql`SELECT privilege, resource_key::text AS key, is_all FROM kg_catalog.grants
+  WHERE (user_id = $1::uuid OR role_id = $1::uuid) AND resource_key -> 0 = to_jsonb($2::text) AND resource_key -> 1 IS NOT DISTINCT FROM to_jsonb($3::text)`;
+
+/** What a user or role has at most one grant for: a privilege on a resource, or on all of it. */
+export interface GrantKey {
+  readonly privilege: Privilege;
+  readonly resource: readonly string[];
+  readonly all: boolean;
+}
+
+/** A text that only equal keys have. */
+export const grantKeyText = ({ privilege, resource, all }: GrantKey): string => JSON.stringify([privilege, all, ...resource.map(fold)]);
+
+/** The grants of a user or role on an object and its parts, as texts. @throws SvcError 503 */
+export async function grantsOn(db: CatalogDb, granteeId: string, [kind = '', name]: readonly string[]): Promise<readonly string[]> {
+  const rows = await db.query(GRANTS_ON, [granteeId, fold(kind), name === undefined ? null : fold(name)]);
+  return rows.map((g) => grantKeyText({ privilege: g.privilege as Privilege, resource: JSON.parse(String(g.key)) as string[], all: g.is_all === true }));
 }
 
 const ADMIN_STATE = sql`SELECT

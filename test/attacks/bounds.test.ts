@@ -395,24 +395,35 @@ describe('users', () => {
 
 describe('the rights of a user', () => {
   const filled = (sql: string): Promise<unknown> => s.database.superuser(sql);
-  const grants = (name: string, count: number): Promise<unknown> =>
+  const grants = (name: string, key: string, count: number, end = 'false'): Promise<unknown> =>
     filled(`INSERT INTO kg_catalog.grants (user_id, privilege, resource, resource_key, is_all, grant_option)
-      SELECT u.id, 'access', r.key, r.key, false, false FROM kg_catalog.users u, generate_series(1, ${count}) i, LATERAL (SELECT jsonb_build_array('ontology', 'none', 'concept', 'c' || i) AS key) r
+      SELECT u.id, 'edit', r.key, r.key, ${end}, ${end} FROM kg_catalog.users u, generate_series(1, ${count}) i, LATERAL (SELECT jsonb_build_array(${key}) AS key) r
       WHERE u.key = '${name}'`);
 
-  it('are at most 10,000 grants that others make: every request of the user reads them', async () => {
+  it('are at most 1,000 grants on an object that others make: every request of the user reads them', async () => {
     const owner = await s.user('owner', 'EDIT ON ontology', 'ACCESS ON ALL user');
     await s.user('victim');
     await s.rows('CREATE ONTOLOGY owned; CREATE CONCEPT city (id bigint, PRIMARY KEY (id))', '', owner);
-    await grants('victim', 9998);
+    await grants('victim', "'ontology', 'owned', 'concept', 'e' || i", 998);
     const grant = (i: number): string => `GRANT ACCESS ON ontology.owned.concept.c${i} TO USER victim`;
     expect(await s.fault(`${grant(1)}; ${grant(2)}; ${grant(3)}`, '', owner)).toBe('400 too_many_grants');
     await s.rows(`${grant(1)}; ${grant(2)}`, '', owner);
     expect(await s.fault(grant(3), '', owner)).toBe('400 too_many_grants');
+    // those that exist may be repeated
+    await s.rows(`${grant(1)}; GRANT ACCESS ON ontology.OWNED.concept.C2 TO USER victim WITH GRANT OPTION`, '', owner);
     await s.rows(grant(3));
-    await grants('owner', 9999);
-    expect(await s.fault('CREATE ONTOLOGY more', '', owner)).toBe('400 too_many_grants');
     await s.rows('DROP ONTOLOGY owned; DROP USER owner; DROP USER victim');
+  });
+
+  it('cannot be used up by an owner of something else', async () => {
+    const owner = await s.user('owner', 'EDIT ON ontology', 'ACCESS ON ALL user');
+    const victim = await s.user('victim', 'EDIT ON ontology', 'EDIT ON role');
+    await grants('victim', "'ontology', 'strange', 'concept', 'e' || i", 10_000, 'true');
+    await s.rows('CREATE ONTOLOGY owned; GRANT QUERY ON ontology.owned TO USER victim', '', owner);
+    await s.rows('CREATE ONTOLOGY own; CREATE ROLE own_role', '', victim);
+    await grants('victim', "'ontology', 'created' || i", 9998, 'true');
+    expect(await s.fault('CREATE ONTOLOGY more', '', victim)).toBe('400 too_many_grants');
+    await s.rows('DROP ONTOLOGY owned; DROP ONTOLOGY own; DROP ROLE own_role; DROP USER owner; DROP USER victim');
   });
 
   it('are at most 1,000 valid tokens that statements make', async () => {

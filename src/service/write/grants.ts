@@ -21,7 +21,7 @@ async function grant(ctx: Changing, statement: Grant): Promise<Done> {
   await requireGrantOption(ctx, statement, resource);
   const guard = privilege === 'auth' ? await requireNoAdministrator(ctx, statement) : [];
   const grantee = statement.grantee.kind === 'user' ? await ctx.user(statement.grantee.name) : await ctx.role(statement.grantee.name);
-  await requireRoomForGrant(ctx, grantee, statement.source.offset);
+  await requireRoomForGrant(ctx, grantee, { privilege, resource, all }, statement.source.offset);
   ctx.recordGrant(grantee, privilege, resource, all);
   const calls = catalog.grant({ grantee: { kind: statement.grantee.kind, id: grantee.id }, privilege, resource, all, grantOption });
   return done([...guard, ...(await existenceGuard(ctx, resource)), ...calls], {

@@ -1,27 +1,30 @@
 /** Limits the grants and tokens of a user: every request of the user reads its grants, and a list shows all of its tokens. */
 import type { Principal } from '../../auth/authenticate.ts';
-import { countsOf } from '../../catalog/rights.ts';
+import { countTokens, type GrantKey, grantKeyText, grantsOn } from '../../catalog/rights.ts';
 import { badRequest, quoted } from '../../errors.ts';
+import { fold } from '../../ontology/names.ts';
 import type { Changing } from './changing.ts';
 
-/** The most grants of a user or role that other users than administrators can make. */
-const MOST_GRANTS = 10_000;
+/** The most grants of a user or role on an object and its parts that other users than administrators can make: no owner uses up the room of others. */
+const MOST_GRANTS = 1000;
+/** The most users, roles, agents and ontologies of which a user can be an owner by creating them. */
+const MOST_OWNED = 10_000;
 /** The most valid tokens of a user that CREATE TOKEN makes. */
 const MOST_TOKENS = 1000;
 
-type Counts = Record<'grants' | 'tokens', number>;
-const counted = new WeakMap<Changing, Map<string, Counts>>();
+/** What the script has counted, with its own changes. */
+interface Counted {
+  /** Grants as texts, by grantee and object. */
+  readonly grants: Map<string, Set<string>>;
+  /** Numbers of valid tokens, by id of the user. */
+  readonly tokens: Map<string, number>;
+}
+const counted = new WeakMap<Changing, Counted>();
 
-/** The grants and tokens of a user or role, with those of the script, which are counted as the script makes them. */
-async function countsIn(ctx: Changing, { id, isMade }: { readonly id: string; readonly isMade: boolean }): Promise<Counts> {
-  let all = counted.get(ctx);
-  if (all === undefined) {
-    all = new Map();
-    counted.set(ctx, all);
-  }
-  const counts = all.get(id) ?? (isMade ? { grants: 0, tokens: 0 } : await countsOf(ctx.db, id));
-  all.set(id, counts);
-  return counts;
+function countedIn(ctx: Changing): Counted {
+  const known = counted.get(ctx) ?? { grants: new Map(), tokens: new Map() };
+  counted.set(ctx, known);
+  return known;
 }
 
 interface Grantee {
@@ -29,28 +32,47 @@ interface Grantee {
   readonly name: string;
 }
 
-/** @throws SvcError 400 `too_many_grants` if the user or role has too many grants, unless an administrator makes the grant */
-export async function requireRoomForGrant(ctx: Changing, grantee: Grantee, offset: number): Promise<void> {
+/** The grants of a user or role on the object of a resource, with those of the script. */
+async function grantsIn(ctx: Changing, grantee: Grantee, resource: readonly string[]): Promise<Set<string>> {
+  const { grants } = countedIn(ctx);
+  const place = JSON.stringify([grantee.id, ...resource.slice(0, 2).map(fold)]);
+  const known = grants.get(place) ?? new Set(ctx.made(grantee) ? [] : await grantsOn(ctx.db, grantee.id, resource));
+  grants.set(place, known);
+  return known;
+}
+
+/** @throws SvcError 400 `too_many_grants` if the user or role has too many grants on the object, unless it has this one or an administrator makes it */
+export async function requireRoomForGrant(ctx: Changing, grantee: Grantee, grant: GrantKey, offset: number): Promise<void> {
   if (ctx.principal.isAdmin) return;
-  const counts = await countsIn(ctx, { id: grantee.id, isMade: ctx.made(grantee) });
-  if (++counts.grants > MOST_GRANTS) throw tooManyGrants(grantee.name, offset);
+  const grants = await grantsIn(ctx, grantee, grant.resource);
+  const text = grantKeyText(grant);
+  if (!grants.has(text) && grants.size >= MOST_GRANTS) {
+    const object = grant.resource.slice(0, 2).join('.');
+    throw badRequest('too_many_grants', `${quoted(grantee.name)} would have more than ${MOST_GRANTS} grants on ${object} and its parts`, {
+      offset,
+      hint: 'Revoke some of them, or grant ON ALL instead of on each object; administrators can grant more',
+    });
+  }
+  grants.add(text);
 }
 
-/** The creator of an object gets a grant on it. @throws SvcError 400 `too_many_grants` */
+/** The creator of an object gets a grant on it. Only such grants count: others can grant the user any number of rights. @throws SvcError 400 `too_many_grants` */
 export function requireRoomForOwn({ isAdmin, grants, name }: Principal, offset: number): void {
-  if (!isAdmin && grants.filter((g) => g.role == null).length >= MOST_GRANTS) throw tooManyGrants(name, offset);
-}
-
-const tooManyGrants = (name: string, offset: number): Error =>
-  badRequest('too_many_grants', `${quoted(name)} would have more than ${MOST_GRANTS} grants`, {
+  if (isAdmin) return;
+  const owned = grants.filter((g) => g.role == null && g.privilege === 'edit' && g.all && g.grantOption && g.key.length === 2);
+  if (owned.length < MOST_OWNED) return;
+  throw badRequest('too_many_grants', `${quoted(name)} would be the owner of more than ${MOST_OWNED} objects`, {
     offset,
-    hint: 'Revoke some of them, or grant ON ALL instead of on each object; administrators can grant more',
+    hint: 'Drop some of them first; administrators can create more',
   });
+}
 
 /** @throws SvcError 400 `too_many_tokens` */
 export async function requireRoomForToken(ctx: Changing, user: Grantee, offset: number): Promise<void> {
-  const counts = await countsIn(ctx, { id: user.id, isMade: ctx.made(user) });
-  if (++counts.tokens > MOST_TOKENS)
+  const { tokens } = countedIn(ctx);
+  const count = 1 + (tokens.get(user.id) ?? (ctx.made(user) ? 0 : await countTokens(ctx.db, user.id)));
+  tokens.set(user.id, count);
+  if (count > MOST_TOKENS)
     throw badRequest('too_many_tokens', `the user ${quoted(user.name)} would have more than ${MOST_TOKENS} valid tokens`, {
       offset,
       hint: 'Revoke some of them first',
