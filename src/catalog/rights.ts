@@ -120,13 +120,10 @@ export const requireAdmin = (userId: string): Call => call(NO_ADMIN, userId);
 /** True if a call increments the number that caches compare to detect a change of rights. */
 export const changesRights = ({ sql: statement }: Call): boolean => statement === CHANGED;
 
-const TOKENS = sql`SELECT count(*)::int AS tokens FROM kg_catalog.tokens WHERE user_id = $1::uuid AND revoked IS NULL AND (expires IS NULL OR expires > now())`;
+const TOKENS = sql`SELECT id FROM kg_catalog.tokens WHERE user_id = $1::uuid AND revoked IS NULL AND (expires IS NULL OR expires > now())`;
 
-/** Counts the valid tokens of a user. @throws SvcError 503 */
-export async function countTokens(db: CatalogDb, id: string): Promise<number> {
-  const [row] = await db.query(TOKENS, [id]);
-  return Number(row?.tokens);
-}
+/** The ids of a user's valid tokens. @throws SvcError 503 */
+export const validTokens = async (db: CatalogDb, userId: string): Promise<readonly string[]> => (await db.query(TOKENS, [userId])).map((t) => String(t.id));
 
 // a kind of objects has no name: null
 const GRANTS_ON = sql`SELECT privilege, resource_key::text AS key, is_all FROM kg_catalog.grants

@@ -411,6 +411,10 @@ describe('the rights of a user', () => {
     expect(await s.fault(grant(3), '', owner)).toBe('400 too_many_grants');
     // those that exist may be repeated
     await s.rows(`${grant(1)}; GRANT ACCESS ON ontology.OWNED.concept.C2 TO USER victim WITH GRANT OPTION`, '', owner);
+    // so may those that take the place of a revoked one, of which each makes room once
+    const revoke = (i: number): string => grant(i).replace('GRANT', 'REVOKE').replace(' TO ', ' FROM ');
+    expect(await s.fault(`${revoke(1)}; ${grant(4)}; ${grant(5)}`, '', owner)).toBe('400 too_many_grants');
+    await s.rows(`${revoke(1)}; ${grant(4)}; ${grant(4)}; ${revoke(4)}; ${grant(1)}`, '', owner);
     await s.rows(grant(3));
     await s.rows('DROP ONTOLOGY owned; DROP USER owner; DROP USER victim');
   });
@@ -437,6 +441,20 @@ describe('the rights of a user', () => {
     expect(await s.fault(`${token}; ${token}; ${token}`)).toBe('400 too_many_tokens');
     await s.rows(`${token}; ${token}`);
     expect(await s.fault(token)).toBe('400 too_many_tokens');
+    // a revoked token makes room, once; one that was not valid makes none
+    const some = async (is: string): Promise<string> =>
+      String(
+        (
+          await s.database.superuser(
+            `SELECT t.id FROM kg_catalog.tokens t JOIN kg_catalog.users u ON u.id = t.user_id WHERE u.key = 'holder' AND t.expires ${is} LIMIT 1`,
+          )
+        )[0]?.id,
+      );
+    const revoke = `REVOKE TOKEN '${await some('IS NULL')}'`;
+    expect(await s.fault(`${revoke}; ${token}; ${token}`)).toBe('400 too_many_tokens');
+    expect(await s.fault(`${revoke}; ${revoke}; ${token}; ${token}`)).toBe('400 too_many_tokens');
+    expect(await s.fault(`REVOKE TOKEN '${await some('< now()')}'; ${token}`)).toBe('400 too_many_tokens');
+    await s.rows(`${revoke}; ${token}`);
     await s.rows('DROP USER holder');
   });
 });

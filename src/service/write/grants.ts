@@ -12,7 +12,7 @@ import { datasourceInStatement, loadGraph, unknownInStatement } from '../caller/
 import { resourceText } from '../caller/system-access.ts';
 import { type Changing, type Done, done } from './changing.ts';
 import type { Kinds } from './kinds.ts';
-import { requireRoomForGrant } from './rights-room.ts';
+import { makeRoomForGrant, requireRoomForGrant } from './rights-room.ts';
 
 async function grant(ctx: Changing, statement: Grant): Promise<Done> {
   const { privilege, all, grantOption } = statement;
@@ -76,6 +76,7 @@ async function revoke(ctx: Changing, statement: Revoke): Promise<Done> {
       hint: 'SHOW GRANTS lists the grants; grants ON ALL and grants without ALL are separate',
     });
   }
+  await makeRoomForGrant(ctx, grantee, { privilege, resource, all });
   return done(rights.revoke({ grantee: { kind, id: grantee.id }, privilege, resource, all }), {
     privilege: privilege.toUpperCase(),
     resource: text,

@@ -1,6 +1,6 @@
 /** Limits the grants and tokens of a user: every request of the user reads its grants, and a list shows all of its tokens. */
 import type { Principal } from '../../auth/authenticate.ts';
-import { countTokens, type GrantKey, grantKeyText, grantsOn } from '../../catalog/rights.ts';
+import { type GrantKey, grantKeyText, grantsOn, validTokens } from '../../catalog/rights.ts';
 import { badRequest, quoted } from '../../errors.ts';
 import { fold } from '../../ontology/names.ts';
 import type { Changing } from './changing.ts';
@@ -16,8 +16,8 @@ const MOST_TOKENS = 1000;
 interface Counted {
   /** Grants as texts, by grantee and object. */
   readonly grants: Map<string, Set<string>>;
-  /** Numbers of valid tokens, by id of the user. */
-  readonly tokens: Map<string, number>;
+  /** Ids of valid tokens, by id of the user. */
+  readonly tokens: Map<string, Set<string>>;
 }
 const counted = new WeakMap<Changing, Counted>();
 
@@ -56,6 +56,11 @@ export async function requireRoomForGrant(ctx: Changing, grantee: Grantee, grant
   grants.add(text);
 }
 
+/** A revoked grant makes room for another one in the script. */
+export async function makeRoomForGrant(ctx: Changing, grantee: Grantee, grant: GrantKey): Promise<void> {
+  if (!ctx.principal.isAdmin) (await grantsIn(ctx, grantee, grant.resource)).delete(grantKeyText(grant));
+}
+
 /** The creator of an object gets a grant on it. Only such grants count: others can grant the user any number of rights. @throws SvcError 400 `too_many_grants` */
 export function requireRoomForOwn({ isAdmin, grants, name }: Principal, offset: number): void {
   if (isAdmin) return;
@@ -67,14 +72,26 @@ export function requireRoomForOwn({ isAdmin, grants, name }: Principal, offset: 
   });
 }
 
-/** @throws SvcError 400 `too_many_tokens` */
-export async function requireRoomForToken(ctx: Changing, user: Grantee, offset: number): Promise<void> {
+/** The valid tokens of a user, with those of the script. */
+async function tokensIn(ctx: Changing, user: Grantee): Promise<Set<string>> {
   const { tokens } = countedIn(ctx);
-  const count = 1 + (tokens.get(user.id) ?? (ctx.made(user) ? 0 : await countTokens(ctx.db, user.id)));
-  tokens.set(user.id, count);
-  if (count > MOST_TOKENS)
+  const known = tokens.get(user.id) ?? new Set(ctx.made(user) ? [] : await validTokens(ctx.db, user.id));
+  tokens.set(user.id, known);
+  return known;
+}
+
+/** @param id that of the new token @throws SvcError 400 `too_many_tokens` */
+export async function requireRoomForToken(ctx: Changing, user: Grantee, id: string, offset: number): Promise<void> {
+  const tokens = await tokensIn(ctx, user);
+  if (tokens.size >= MOST_TOKENS)
     throw badRequest('too_many_tokens', `the user ${quoted(user.name)} would have more than ${MOST_TOKENS} valid tokens`, {
       offset,
       hint: 'Revoke some of them first',
     });
+  tokens.add(id);
+}
+
+/** A revoked token makes room for another one in the script. @param id that of the token */
+export async function makeRoomForToken(ctx: Changing, user: Grantee, id: string): Promise<void> {
+  (await tokensIn(ctx, user)).delete(id);
 }

@@ -12,7 +12,7 @@ import { fold } from '../../ontology/names.ts';
 import { lacks } from '../caller/lookup.ts';
 import { type Changing, type Done, done, INVISIBLE } from './changing.ts';
 import type { Kinds } from './kinds.ts';
-import { requireRoomForToken } from './rights-room.ts';
+import { makeRoomForToken, requireRoomForToken } from './rights-room.ts';
 
 /** The end of the year 9999. ISO 8601 has other forms for later times, which PostgreSQL does not read. */
 const LATEST = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
@@ -40,7 +40,10 @@ async function createToken(ctx: Changing, { user: name, label, expires, source, 
   const { runtime } = ctx.session.request;
   const known = ifNone ? await listTokens(ctx.db, user.id) : [];
   if (known.some((t) => t.label !== SHOWN && !(Date.parse(t.expires ?? '') <= runtime.now()))) return { calls: [], rows: () => known };
-  await requireRoomForToken(ctx, user, source.offset);
+  const id = crypto.randomUUID();
+  const surplus = known.filter((t) => t.label === SHOWN).slice(0, 1 - MOST_SHOWN);
+  for (const t of surplus) await makeRoomForToken(ctx, user, String(t.token_id));
+  await requireRoomForToken(ctx, user, id, source.offset);
   let at = runtime.now() + runtime.config.apiTokenTtlDays * 86_400_000;
   if (expires !== null) {
     const time = await catalog.parseTime(ctx.db, expires.text);
@@ -51,7 +54,6 @@ async function createToken(ctx: Changing, { user: name, label, expires, source, 
     at = time;
   }
   const token = newToken();
-  const id = crypto.randomUUID();
   const end = new Date(at).toISOString();
   const calls = catalog.createToken({
     id,
@@ -61,7 +63,6 @@ async function createToken(ctx: Changing, { user: name, label, expires, source, 
     expires: end,
     by: creatorsOf(ctx.principal),
   });
-  const surplus = known.filter((t) => t.label === SHOWN).slice(0, 1 - MOST_SHOWN);
   return done([...guard, ...calls, ...surplus.flatMap((t) => revoke(String(t.token_id)))], {
     token_id: id,
     user: user.name,
@@ -82,6 +83,7 @@ async function revokeToken(ctx: Changing, { id }: RevokeToken): Promise<Done> {
     });
   }
   const guard = found.user.id === ctx.principal.userId ? [] : await ctx.requireMayChange(found.user, id.offset);
+  await makeRoomForToken(ctx, found.user, found.id);
   return done([...guard, ...revoke(found.id)], { token_id: found.id, user: found.user.name, revoked: true });
 }
 
