@@ -29,6 +29,8 @@ const REMOVE = sql`WITH gone AS (DELETE FROM kg_catalog.mapping_caches WHERE ont
   UPDATE kg_catalog.cache_tables SET drop_after = now() + make_interval(secs => $3::int)
   WHERE ontology_id = $1 AND mapping_key = $2 AND rows IS NOT NULL AND drop_after = 'infinity'`;
 const FIND = sql`SELECT schema_name, indexes, max_age_s FROM kg_catalog.mapping_caches WHERE ontology_id = $1 AND mapping_key = $2`;
+// two refreshes must not both count before one of them is there: the lock ends with the transaction, and the next statement sees what was committed before
+const LOCK = sql`SELECT pg_advisory_xact_lock(hashtextextended('kg_catalog.cache_tables ' || $1, 0))`;
 const BEGIN = sql`INSERT INTO kg_catalog.cache_tables (ontology_id, mapping_key, datasource, secret, connection, digest, schema_name, table_name, drop_after)
   SELECT $1::uuid, $2, $3, $4, $5, $6, $7, $8, now() + interval '3 hours'
   WHERE (SELECT count(*) FROM kg_catalog.cache_tables WHERE secret = $4 AND rows IS NULL AND as_of > now() - make_interval(secs => $10::int)) < $9::int
@@ -52,15 +54,17 @@ const FLIP = sql`WITH made AS (
 )
 UPDATE kg_catalog.cache_tables SET rows = $2::bigint, drop_after = CASE WHEN EXISTS (SELECT FROM flipped) THEN 'infinity' ELSE now() END WHERE id = $1::bigint
 RETURNING floor(extract(epoch FROM as_of) * 1000)::bigint::text AS as_of, (SELECT max_age_s FROM flipped) AS max_age_s`;
+// -1 rows: the refresh has ended, but its transaction may not have
 const FAIL = sql`WITH failed AS (
   UPDATE kg_catalog.mapping_caches SET error = $2, failed = now()
   WHERE (ontology_id, mapping_key) = (SELECT ontology_id, mapping_key FROM kg_catalog.cache_tables WHERE id = $1::bigint)
 )
-UPDATE kg_catalog.cache_tables SET rows = 0, drop_after = now() WHERE id = $1::bigint AND rows IS NULL AND $3::boolean`;
+UPDATE kg_catalog.cache_tables SET rows = CASE WHEN $3::boolean THEN 0 ELSE -1 END, drop_after = CASE WHEN $3::boolean THEN now() ELSE drop_after END
+WHERE id = $1::bigint AND rows IS NULL`;
 // tables that nothing reads: retired ones, those of dropped ontologies and datasources, and those that have been too old for a day; in any order, so that
 // tables that cannot be dropped do not keep others
 const DUE = sql`SELECT t.id::text AS id, t.secret, t.schema_name, t.table_name FROM kg_catalog.cache_tables t LEFT JOIN kg_catalog.mapping_caches c ON c.current = t.id
-  WHERE CASE WHEN c.current IS NULL THEN t.drop_after <= now() OR (t.rows IS NOT NULL AND NOT EXISTS (SELECT FROM kg_catalog.ontologies o WHERE o.id = t.ontology_id))
+  WHERE CASE WHEN c.current IS NULL THEN t.drop_after <= now() OR (t.rows >= 0 AND NOT EXISTS (SELECT FROM kg_catalog.ontologies o WHERE o.id = t.ontology_id))
     ELSE t.as_of + make_interval(secs => c.max_age_s) + interval '1 day' < now() OR NOT EXISTS (SELECT FROM kg_catalog.datasources d WHERE d.secret = t.secret) END
   ORDER BY random() LIMIT 100`;
 const DROPPED = sql`DELETE FROM kg_catalog.cache_tables WHERE id = $1::bigint`;
@@ -92,7 +96,7 @@ export async function findCache(db: CatalogDb, ontologyId: string, mappingKey: s
  */
 export async function beginTable(db: CatalogDb, t: NewTable, limit: { readonly most: number; readonly seconds: number }): Promise<string | undefined> {
   const values = [t.ontologyId, t.mappingKey, t.datasource, t.secret, t.connection, t.digest, t.schema, t.table];
-  const [row] = await db.query(BEGIN, [...values, limit.most, limit.seconds]);
+  const [, [row] = []] = await db.batch([call(LOCK, t.secret), call(BEGIN, ...values, limit.most, limit.seconds)]);
   return row === undefined ? undefined : String(row.id);
 }
 
@@ -122,7 +126,8 @@ export async function flipTable(
 
 /**
  * Notes that a table could not be made.
- * @param ended true: the transaction that makes it has ended; false: it may still run, so the table is dropped when it cannot run any more @throws SvcError 503
+ * @param ended true: the transaction that makes it has ended; false: it may still run, so the table is dropped when it cannot run any more. Neither counts in
+ * `beginTable` @throws SvcError 503
  */
 export async function failTable(db: CatalogDb, id: string, message: string, ended: boolean): Promise<void> {
   await db.query(FAIL, [id, message, ended]);

@@ -1,6 +1,8 @@
-/** Options of cached mappings that change while another caller reads the rows: the order of the statements is that of the requests to the catalog. */
+/** Cached mappings of several callers at once: options that change while another caller reads the rows: the order of the statements is that of the requests to the catalog; and how many are read. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { DEVELOPER } from '../../dev/roles.ts';
+import { beginTable } from '../../src/catalog/caches.ts';
+import type { CatalogDb } from '../../src/catalog/db.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 const of = (age: string): string => `CACHE MAPPING m_person OPTIONS (schema = 'cached', max_age = '${age}')`;
@@ -108,4 +110,51 @@ it('the table of a refresh is named with its own schema, also if the options hav
   );
   const [cache] = await service.rows('SHOW CACHES', 'shop');
   expect([cache.table_name.split('.')[0], cache.state]).toEqual(['cached', 'used']);
+});
+
+describe('the number of refreshes at once', () => {
+  const left = (): Promise<Record<string, unknown>[]> =>
+    service.database.superuser(
+      "SELECT rows::int AS rows, drop_after > now() + interval '2 hours' AS later FROM kg_catalog.cache_tables WHERE rows IS NULL OR rows < 0",
+    );
+
+  it('does not count those that failed without an answer of the database, whose tables are dropped later', async () => {
+    const real = globalThis.fetch;
+    globalThis.fetch = async (input, init) => {
+      if (String(init?.body).includes('CREATE TABLE')) throw new TypeError('lost');
+      return real(input, init);
+    };
+    try {
+      for (let i = 0; i < 5; i++) expect(await service.fault('CACHE MAPPING m_person', 'shop', editor)).toBe('502 datasource_failed');
+    } finally {
+      globalThis.fetch = real;
+    }
+    expect(await service.rows('CACHE MAPPING m_person', 'shop', editor)).toHaveLength(1);
+    expect(await left()).toEqual(Array.from({ length: 5 }, () => ({ rows: -1, later: true })));
+    await service.database.superuser('UPDATE kg_catalog.cache_tables SET drop_after = now() WHERE rows = -1');
+    await service.rows('CACHE MAPPING m_person', 'shop', editor);
+    expect(await left()).toEqual([]);
+  });
+
+  it('is counted after a lock in the same transaction, which refreshes of another datasource do not wait for', async () => {
+    const { runtime } = await service.request(service.token);
+    const batches: (readonly string[])[] = [];
+    const db: CatalogDb = {
+      query: (sql, params) => {
+        batches.push([sql]);
+        return runtime.db.query(sql, params);
+      },
+      batch: (calls) => {
+        batches.push(calls.map((c) => `${c.sql} ${c.params[0]}`));
+        return runtime.db.batch(calls);
+      },
+    };
+    const table = { ontologyId: crypto.randomUUID(), mappingKey: 'm', datasource: 'main', secret: 'S', connection: '', digest: '', schema: 'cached' };
+    const limit = { most: 4, seconds: 600 };
+    const begun = await Promise.all(Array.from({ length: 12 }, (_, i) => beginTable(db, { ...table, table: `t${i}` }, limit)));
+    expect(begun.filter((id) => id !== undefined)).toHaveLength(4);
+    expect(await beginTable(db, { ...table, table: 'other', secret: 'O' }, limit)).toBeDefined();
+    for (const batch of batches) expect(batch).toEqual([expect.stringMatching(/advisory_xact_lock.* [SO]$/), expect.stringMatching(BEGIN)]);
+    await service.database.superuser("DELETE FROM kg_catalog.cache_tables WHERE mapping_key = 'm'");
+  });
 });

@@ -270,11 +270,11 @@ describe('two runs', () => {
       ...real,
       db: {
         ...real.db,
-        query: (sql, params) => {
-          if (sql.includes('INSERT INTO kg_catalog.cache_tables')) again ??= service.rows('RUN JOB nightly', 'shop');
-          return Promise.resolve(again).then(() => real.db.query(sql, params));
+        query: (sql, params) => Promise.resolve(again).then(() => real.db.query(sql, params)),
+        batch: (calls) => {
+          if (calls.some((c) => c.sql.includes('INSERT INTO kg_catalog.cache_tables'))) again ??= service.rows('RUN JOB nightly', 'shop');
+          return Promise.resolve(again).then(() => real.db.batch(calls));
         },
-        batch: (calls) => real.db.batch(calls),
       },
     };
     await ring();
@@ -313,11 +313,11 @@ describe('two runs', () => {
     runtime = {
       ...real,
       db: {
-        query: (sql, params) => {
-          if (sql.includes('INSERT INTO kg_catalog.cache_tables')) replaced ??= service.rows(JOB.replace('17', '23'), 'shop');
-          return Promise.resolve(replaced).then(() => real.db.query(sql, params));
+        query: (sql, params) => Promise.resolve(replaced).then(() => real.db.query(sql, params)),
+        batch: (calls) => {
+          if (calls.some((c) => c.sql.includes('INSERT INTO kg_catalog.cache_tables'))) replaced ??= service.rows(JOB.replace('17', '23'), 'shop');
+          return Promise.resolve(replaced).then(() => real.db.batch(calls));
         },
-        batch: (calls) => real.db.batch(calls),
       },
     };
     await ring();
