@@ -239,6 +239,28 @@ describe('rights', () => {
     expect(await runs()).toMatchObject({ status: 'failed', message: 'This needs EDIT on datasource.main' });
   });
 
+  it('to see a mapping are needed to know of its job', async () => {
+    await service.rows('CREATE CONCEPT secret (no integer); CREATE MAPPING m_secret INTO secret AS SELECT no FROM shop.t_person', 'shop');
+    await service.rows(JOB.replaceAll('m_person', 'm_secret').replace('nightly', 'hiddn'), 'shop');
+    await service.rows(JOB, 'shop');
+    const rights = ['EDIT ON ontology.shop', 'QUERY ON ontology.shop.concept.person', 'EDIT ON datasource.main', 'QUERY ON datasource.main'];
+    const part = await service.user('una_p', ...rights);
+    expect((await shown(part)).map((j) => j.job_name)).toEqual(['nightly']);
+    const script = (sql: string) => service.fault(sql, 'shop', part);
+    for (const sql of ['RUN JOB', 'ALTER JOB', 'DROP JOB']) {
+      const rest = sql === 'ALTER JOB' ? ' PAUSE' : '';
+      expect(await script(`${sql} hiddn${rest}`), sql).toBe('400 unknown_job');
+      const error = await service.rows(`${sql} hidd${rest}`, 'shop', part).catch(String);
+      expect(String(error), sql).not.toContain('hiddn');
+    }
+    expect(await service.rows('DROP JOB IF EXISTS hiddn', 'shop', part)).toEqual([{ job: 'hiddn', dropped: false }]);
+    for (const make of ['JOB', 'OR REPLACE JOB', 'JOB IF NOT EXISTS'])
+      expect(await script(JOB.replace('OR REPLACE JOB nightly', `${make} hiddn`)), make).toBe('403 forbidden');
+    await service.rows('ALTER JOB nightly PAUSE', 'shop', part);
+    expect((await shown()).map((j) => j.job_name)).toEqual(['hiddn', 'nightly']);
+    await service.rows('DROP JOB hiddn; DROP MAPPING m_secret; DROP CONCEPT secret', 'shop');
+  });
+
   it('pass to who replaces the job', async () => {
     const first = await service.user('una', 'EDIT ON ALL ontology.shop', 'EDIT ON datasource.main');
     const second = await service.user('duo', 'EDIT ON ALL ontology.shop', 'EDIT ON datasource.main');

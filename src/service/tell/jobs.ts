@@ -3,6 +3,7 @@ import { can } from '../../auth/grants.ts';
 import { listJobs, type StoredJob } from '../../catalog/jobs.ts';
 import type { OntologyRow } from '../../catalog/snapshot.ts';
 import type { Graph } from '../../ontology/graph.ts';
+import { knowsJob } from '../caller/job-sight.ts';
 import { lackForValidation } from '../caller/validation.ts';
 import type { Session } from '../session.ts';
 
@@ -30,10 +31,14 @@ function statusOf({ runUntil, paused, failures, ended }: StoredJob): JobLine['st
   return failures > 0 ? 'failed' : ended === null ? 'scheduled' : 'succeeded';
 }
 
-/** Reads the jobs of an ontology, for those who may edit it. @throws SvcError 503 */
+/**
+ * Reads the jobs of an ontology, for those who may edit it, without those that cache a mapping that the caller does not see.
+ * @param graph the part that the caller sees
+ * @throws SvcError 503
+ */
 export async function visibleJobs({ caller, request }: Session, ontology: OntologyRow, graph: Graph): Promise<readonly JobLine[]> {
   if (!can(caller.principal, 'edit', ['ontology', ontology.name])) return [];
-  const jobs = await listJobs(request.runtime.db, ontology.id);
+  const jobs = (await listJobs(request.runtime.db, ontology.id)).filter((job) => knowsJob(caller.principal, graph, job));
   return jobs.map((job) => ({
     name: job.name,
     type: TYPES[job.kind] ?? job.kind,

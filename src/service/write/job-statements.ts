@@ -1,12 +1,14 @@
 /** CREATE, ALTER, RUN and DROP JOB (docs/design/jobs.md). */
 import { earlierOf } from '../../auth/resume.ts';
 import { dropJob as deleteJob, insertJob, listJobs, type NewJob, pauseJob, replaceJob, rescheduleJob, resumeJob, wantJob } from '../../catalog/jobs.ts';
-import { badRequest, loggedLine, SvcError } from '../../errors.ts';
+import { badRequest, forbidden, loggedLine, SvcError } from '../../errors.ts';
 import { jobRun } from '../../language/modelling/job.ts';
 import type { Name } from '../../language/statements.ts';
 import type { AlterJob, CreateJob, DropJob, JobRun, RunJob } from '../../language/statements-of-jobs.ts';
 import { fold, sameName } from '../../ontology/names.ts';
+import { knowsJob } from '../caller/job-sight.ts';
 import { unknownInStatement } from '../caller/lookup.ts';
+import { seenBy } from '../caller/sight.ts';
 import { lackForValidation } from '../caller/validation.ts';
 import type { Runtime } from '../runtime.ts';
 import { CACHES, editable } from './cached-mappings.ts';
@@ -19,7 +21,7 @@ import { checkedSchedule, nextRun, type Schedule } from './schedule.ts';
 const MOST_JOBS = 50;
 
 /** What a statement needs to know of a job. */
-type Known = Pick<NewJob, 'id' | 'key' | 'name' | 'statement' | 'schedule' | 'timezone'> & { readonly paused: boolean };
+type Known = Pick<NewJob, 'id' | 'key' | 'name' | 'statement' | 'kind' | 'target' | 'schedule' | 'timezone'> & { readonly paused: boolean };
 
 /** The jobs of an ontology, with the changes of the script, by key. */
 const scripts = new WeakMap<Changing, Map<string, Map<string, Known>>>();
@@ -30,6 +32,12 @@ async function jobsOf(ctx: Changing, { row }: Draft): Promise<Map<string, Known>
   const known = all.get(row.id) ?? new Map((await listJobs(ctx.db, row.id)).map((j) => [j.key, j]));
   all.set(row.id, known);
   return known;
+}
+
+/** Those of the jobs that the caller may know of. */
+async function knownOf({ session, principal }: Changing, draft: Draft, jobs: Iterable<Known>): Promise<readonly Known[]> {
+  const seen = seenBy(principal, (await draft.graph()).whole, session.request.runtime.parser);
+  return [...jobs].filter((job) => knowsJob(principal, seen, job));
 }
 
 /** @throws SvcError 503 `not_configured` */
@@ -82,6 +90,9 @@ async function createJob(ctx: Changing, { name, run, text, source, ...statement 
   const jobs = await jobsOf(ctx, draft);
   const key = fold(name.text);
   const old = jobs.get(key);
+  // a job of a mapping that the caller does not see: the answer does not say that it exists
+  if (old !== undefined && (await knownOf(ctx, draft, [old])).length === 0)
+    throw forbidden('forbidden', 'You may not make a job of this name', { offset: name.offset });
   if (old !== undefined && statement.ifNotExists) return done([], { job: old.name, schedule: old.schedule, timezone: old.timezone });
   if (old !== undefined && !statement.replace) throw exists('job', name);
   if (old === undefined && jobs.size >= MOST_JOBS)
@@ -113,12 +124,13 @@ async function createJob(ctx: Changing, { name, run, text, source, ...statement 
 async function found(ctx: Changing, name: Name, offset: number): Promise<{ readonly draft: Draft; readonly jobs: Map<string, Known>; readonly job: Known }> {
   const draft = editable(ctx, offset);
   const jobs = await jobsOf(ctx, draft);
-  const job = jobs.get(fold(name.text));
+  const known = await knownOf(ctx, draft, jobs.values());
+  const job = known.find((j) => j.key === fold(name.text));
   if (job !== undefined) return { draft, jobs, job };
   throw unknownInStatement(
     'job',
     name,
-    [...jobs.values()].map((j) => j.name),
+    known.map((j) => j.name),
   );
 }
 
@@ -151,8 +163,10 @@ async function runJob(ctx: Changing, { name, source }: RunJob): Promise<Done> {
 }
 
 async function dropJob(ctx: Changing, { name, lenient, source }: DropJob): Promise<Done> {
-  const jobs = await jobsOf(ctx, editable(ctx, source.offset));
-  if (lenient && !jobs.has(fold(name.text))) return done([], { job: name.text, dropped: false });
+  const draft = editable(ctx, source.offset);
+  const jobs = await jobsOf(ctx, draft);
+  const old = jobs.get(fold(name.text));
+  if (lenient && (await knownOf(ctx, draft, old === undefined ? [] : [old])).length === 0) return done([], { job: name.text, dropped: false });
   const { job } = await found(ctx, name, source.offset);
   jobs.delete(job.key);
   // the object finds that the job is gone, and ends
