@@ -38,6 +38,8 @@ export interface StoredJob {
   readonly nextRun: number | null;
   /** While a run goes on: the moment from which another one may begin. */
   readonly runUntil: number | null;
+  /** A run whose time is over without an end; null: there is no such run. */
+  readonly lost: string | null;
   /** When the last run began, and when the last one ended that did end. */
   readonly started: number | null;
   readonly ended: number | null;
@@ -62,7 +64,8 @@ const READ = sql`SELECT j.id::text AS id, j.ontology_id::text AS ontology_id, o.
     u.name AS maker_name, j.maker, j.edition::text AS edition, j.paused, j.failures, j.message,
     floor(extract(epoch FROM j.next_run) * 1000)::bigint::text AS next_run, floor(extract(epoch FROM j.started) * 1000)::bigint::text AS started,
     floor(extract(epoch FROM j.ended) * 1000)::bigint::text AS ended,
-    CASE WHEN j.run_until > now() THEN floor(extract(epoch FROM j.run_until) * 1000)::bigint::text END AS run_until
+    CASE WHEN j.run_until > now() THEN floor(extract(epoch FROM j.run_until) * 1000)::bigint::text END AS run_until,
+    CASE WHEN j.run_until <= now() AND j.started IS NOT NULL AND (j.ended IS NULL OR j.ended < j.started) THEN j.run::text END AS lost
   FROM kg_catalog.jobs j JOIN kg_catalog.ontologies o ON o.id = j.ontology_id JOIN kg_catalog.users u ON u.id = j.maker_id
   WHERE j.ontology_id = $1::uuid OR j.id = $2::uuid ORDER BY j.job_key COLLATE "C"`;
 // only one of several claims has an effect: the row is locked, and the others then see the run
@@ -76,6 +79,10 @@ const FINISH = sql`UPDATE kg_catalog.jobs SET run = CASE WHEN $7::int = 0 THEN N
     failures = CASE WHEN edition <> $3::bigint THEN failures WHEN $5::boolean THEN failures + 1 ELSE 0 END,
     next_run = CASE WHEN floor(extract(epoch FROM next_run) * 1000)::bigint = $6::bigint THEN CASE WHEN paused THEN NULL ELSE to_timestamp($8::bigint / 1000.0) END ELSE next_run END
   WHERE id = $1::uuid AND run = $2::uuid RETURNING floor(extract(epoch FROM next_run) * 1000)::bigint::text AS next_run`;
+// RUN JOB after the beginning of the run makes another one, also if the job is paused
+const LOSE = sql`UPDATE kg_catalog.jobs SET run = NULL, run_until = NULL, ended = now(), message = $4, failures = failures + 1,
+    next_run = CASE WHEN next_run IS NULL OR paused AND next_run <= started THEN NULL ELSE to_timestamp($5::bigint / 1000.0) END
+  WHERE id = $1::uuid AND run = $2::uuid AND run_until <= now() AND edition = $3::bigint RETURNING id`;
 const DUE = sql`SELECT id::text AS id, floor(extract(epoch FROM next_run) * 1000)::bigint::text AS next_run FROM kg_catalog.jobs
   WHERE next_run < now() + interval '1 hour' ORDER BY next_run LIMIT $1::int`;
 
@@ -113,6 +120,7 @@ const ofRow = (r: Row): StoredJob => ({
   paused: r.paused === true,
   nextRun: moment(r.next_run),
   runUntil: moment(r.run_until),
+  lost: r.lost === null ? null : String(r.lost),
   started: moment(r.started),
   ended: moment(r.ended),
   failures: Number(r.failures),
@@ -157,6 +165,11 @@ export interface RunEnd {
 export async function finishJob(db: CatalogDb, job: StoredJob, run: string, end: RunEnd): Promise<number | null | undefined> {
   const [row] = await db.query(FINISH, [job.id, run, job.edition, end.message, end.failed, job.nextRun, end.hold, end.nextRun]);
   return row === undefined ? undefined : moment(row.next_run);
+}
+
+/** Ends the run that is lost, as failed, unless the job was changed after it was read. @throws SvcError 503 */
+export async function loseRun(db: CatalogDb, { id, lost, edition }: StoredJob, end: Pick<RunEnd, 'message' | 'nextRun'>): Promise<void> {
+  await db.query(LOSE, [id, lost, edition, end.message, end.nextRun]);
 }
 
 /** The jobs that run within an hour, or should have run, those first that have waited longest. @throws SvcError 503 */

@@ -7,6 +7,9 @@ import type { LinkDef, MappingDef, PropertyDef } from '../ontology/model.ts';
 import { sameName } from '../ontology/names.ts';
 import { type DataReader, type Finding, ROWS } from './reader.ts';
 
+/** A check of one or a few statements. */
+export type Check = () => Promise<readonly Finding[]>;
+
 const list = (names: readonly string[]): string => names.map((n) => `\`${n}\``).join(', ');
 const rows = (n: number): string => `${n} row${n === 1 ? '' : 's'}`;
 const keys = (n: number): string => `${n} key${n === 1 ? '' : 's'}`;
@@ -31,26 +34,27 @@ const isNull = (names: readonly string[]): string => names.map((n) => `${quoteDo
 const mappingsUnder = (holder: Concept): readonly { readonly mapping: MappingDef; readonly target: Concept }[] =>
   holder.rows.kind === 'mappings' && !holder.rows.fromAncestors ? holder.rows.sources : [];
 
-/** Checks the keys of one hierarchy: NULL, duplicates within a mapping, duplicates across mappings. */
-export async function checkKeys(reader: DataReader, holder: Concept): Promise<readonly Finding[]> {
+/** Checks of the keys of one hierarchy: NULL, duplicates within a mapping, duplicates across mappings. */
+export function checksOfKeys(reader: DataReader, holder: Concept): readonly Check[] {
   const key = (holder.key?.properties ?? []).map((p) => p.name);
   const sources = mappingsUnder(holder).filter(({ target }) => target.key?.holder === holder);
-  const found: Finding[] = [];
-  for (const { mapping, target } of sources) {
-    const graph = reader.only(mapping);
-    found.push(
-      ...(await guarded(`mapping ${mapping.name}`, async () => {
-        const n = await reader.count(`SELECT count(*) AS n FROM svc.${quoteDouble(target.name)} WHERE ${isNull(key)}`, graph);
-        return n === 0
-          ? []
-          : [error('null_key', `mapping ${mapping.name}`, `${rows(n)} without a primary key: ${list(key)} of \`${target.name}\` must not be NULL`)];
-      })),
-    );
-  }
-  for (const [datasource, group] of Map.groupBy(sources, (s) => s.mapping.datasource)) {
-    found.push(...(await guarded(`concept ${holder.name}`, () => checkGroup(reader, holder, datasource, group))));
-  }
-  return found;
+  return [
+    ...sources.map(
+      ({ mapping, target }): Check =>
+        () =>
+          guarded(`mapping ${mapping.name}`, async () => {
+            const n = await reader.count(`SELECT count(*) AS n FROM svc.${quoteDouble(target.name)} WHERE ${isNull(key)}`, reader.only(mapping));
+            return n === 0
+              ? []
+              : [error('null_key', `mapping ${mapping.name}`, `${rows(n)} without a primary key: ${list(key)} of \`${target.name}\` must not be NULL`)];
+          }),
+    ),
+    ...[...Map.groupBy(sources, (s) => s.mapping.datasource)].map(
+      ([datasource, group]): Check =>
+        () =>
+          guarded(`concept ${holder.name}`, () => checkGroup(reader, holder, datasource, group)),
+    ),
+  ];
 }
 
 interface Duplicates {
@@ -131,13 +135,13 @@ const missing = (source: string, columns: readonly string[], target: string, ref
   return `SELECT count(*) AS n FROM ${source} AS s WHERE ${set} AND NOT EXISTS (SELECT 1 FROM svc.${quoteDouble(target)} AS t WHERE ${equal})`;
 };
 
-/** Checks values of foreign keys that no target row has. A relationship that starts at its own key is checked from the other end. */
-export async function checkDangling(reader: DataReader, r: Relationship): Promise<readonly Finding[]> {
-  if (r.kind === 'mtm') {
-    const found: Finding[] = [];
-    for (const { mapping, near, far } of r.links) for (const end of [near, far]) found.push(...(await danglingLink(reader, mapping, end)));
-    return found;
-  }
+/** Checks of values of foreign keys that no target row has, one for each statement. A relationship that starts at its own key is checked from the other end. */
+export const checksOfDangling = (reader: DataReader, r: Relationship): readonly Check[] =>
+  r.kind === 'mtm'
+    ? r.links.flatMap(({ mapping, near, far }) => [near, far].map((end) => () => danglingLink(reader, mapping, end)))
+    : [() => danglingKey(reader, r)];
+
+async function danglingKey(reader: DataReader, r: Relationship): Promise<readonly Finding[]> {
   const covers = (properties: readonly PropertyDef[], of: Concept): boolean =>
     of.key?.properties.every((k) => properties.some((p) => sameName(p.name, k.name))) ?? false;
   const reversed = !covers(r.references, r.target) && covers(r.source, r.from);

@@ -39,6 +39,8 @@ export const ROWS = 'mapping_rows';
 
 export class DataReader {
   readonly context: DataContext;
+  /** How many statements were planned or sent. */
+  statements = 0;
 
   constructor(context: DataContext) {
     this.context = context;
@@ -46,6 +48,7 @@ export class DataReader {
 
   /** Plans a SELECT over the ontology, or over a part of it. @throws SvcError if it cannot be planned */
   plan(sql: string, graph: Graph = this.context.graph): Plan {
+    this.statements++;
     const { parser, product, activeDatasource, allowedFunctions } = this.context;
     return planSelect({ graph, parser, product, activeDatasource, allowedFunctions }, { text: sql, offset: 0 });
   }
@@ -76,6 +79,7 @@ export class DataReader {
 
   /** The rows of a statement over the datasource's tables that returns one column of JSON. @throws SvcError */
   run(datasource: string, sql: OwnText, params: readonly (string | null)[] = []): Promise<Row[]> {
+    this.statements++;
     return this.#rows(datasource, sql, params);
   }
 

@@ -3,11 +3,11 @@ import type { RowCount } from '../catalog/counts.ts';
 import type { PropertyStatistics } from '../catalog/statistics.ts';
 import { quoteDouble } from '../language/quote.ts';
 import type { Graph } from '../ontology/graph.ts';
-import { checkDangling, checkKeys, checkToOne, guarded } from './checks.ts';
+import { checksOfDangling, checksOfKeys, checkToOne, guarded } from './checks.ts';
 import { checkIndexes } from './indexes.ts';
 import { type DataReader, type Finding, ROWS } from './reader.ts';
 import { measureMapping, measureView } from './statistics.ts';
-import { checkCalculated, checkLinks, checkMeasures } from './values.ts';
+import { checkCalculated, checkMeasures, checksOfLinks } from './values.ts';
 
 /** What the steps so far have found. */
 export interface Found {
@@ -43,10 +43,10 @@ export function checkSteps(reader: DataReader): readonly CheckStep[] {
     ...model.mappings.map((m) => counting(reader, 'mapping', m.name, `SELECT count(*) AS n FROM vsvc.${quoteDouble(ROWS)}`, () => reader.over(m))),
     ...concepts.map((c) => counting(reader, 'concept', c.name, `SELECT count(*) AS n FROM svc.${quoteDouble(c.name)}`)),
     ...model.views.map((v) => counting(reader, 'view', v.name, `SELECT count(*) AS n FROM vsvc.${quoteDouble(v.name)}`)),
-    ...graph.concepts.filter((c) => c.key?.holder === c && !c.def?.logic).map((c) => finding(() => checkKeys(reader, c))),
+    ...graph.concepts.filter((c) => c.key?.holder === c && !c.def?.logic).flatMap((c) => checksOfKeys(reader, c).map(finding)),
     ...relationships.map((r) => finding(() => checkToOne(reader, r, known))),
-    ...forward.map((r) => finding(() => checkDangling(reader, r))),
-    ...forward.map((r) => finding(() => checkLinks(reader, r))),
+    ...forward.flatMap((r) => checksOfDangling(reader, r).map(finding)),
+    ...forward.flatMap((r) => checksOfLinks(reader, r).map(finding)),
     ...concepts.flatMap((c) => [finding(() => checkCalculated(reader, c)), finding(() => checkMeasures(reader, c))]),
     finding(() => checkIndexes(reader)),
     ...model.mappings.map((m) => measuring((findings) => measureMapping(reader, m, findings))),

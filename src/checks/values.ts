@@ -4,7 +4,7 @@ import { quoteDouble } from '../language/quote.ts';
 import type { Concept, Relationship } from '../ontology/graph.ts';
 import type { MappingDef } from '../ontology/model.ts';
 import { sameName } from '../ontology/names.ts';
-import { guarded } from './checks.ts';
+import { type Check, guarded } from './checks.ts';
 import { type DataReader, type Finding, ROWS } from './reader.ts';
 
 /** Runs a SELECT of one number; returns PostgreSQL's message if the statement fails on the data. @throws SvcError for other faults */
@@ -67,32 +67,31 @@ export async function checkMeasures(reader: DataReader, concept: Concept): Promi
   });
 }
 
-/** Checks the link mappings of a relationship for links that occur several times: in equal rows of one mapping, or in two mappings. */
-export async function checkLinks(reader: DataReader, r: Relationship): Promise<readonly Finding[]> {
-  const found: Finding[] = [];
-  const each = 'an aggregate over the relationship counts each of them';
-  for (const { mapping, near, far } of r.links) {
-    const ends = [...near.columns, ...far.columns];
-    const others = mapping.columns.map((c) => c.name).filter((name) => !ends.some((end) => sameName(end, name)));
-    // a column of a type without an order or equality is compared as text
-    const columns = [...ends.map(quoteDouble), ...others.map((name) => `${quoteDouble(name)}::text`)].join(', ');
-    const sql = `SELECT count(*) AS n FROM (SELECT 1 AS one FROM vsvc.${quoteDouble(ROWS)} WHERE ${present(ends)} GROUP BY ${columns} HAVING count(*) > 1) AS q`;
-    found.push(
-      ...(await guarded(`mapping ${mapping.name}`, async () => {
-        const n = await reader.count(sql, reader.over(mapping));
-        const message = `${n} link${n === 1 ? ' occurs' : 's occur'} more than once, in equal rows: ${each}`;
-        return n === 0 ? [] : [{ severity: 'warning', code: 'duplicate_link', object: `mapping ${mapping.name}`, message }];
-      })),
-    );
-  }
-  for (const [i, one] of r.links.entries()) for (const other of r.links.slice(i + 1)) found.push(...(await sharedLinks(reader, r, one, other, each)));
-  return found;
+const EACH = 'an aggregate over the relationship counts each of them';
+
+/** Checks of the link mappings of a relationship for links that occur several times: in equal rows of one mapping, or in two mappings. One for each statement. */
+export const checksOfLinks = (reader: DataReader, r: Relationship): readonly Check[] => [
+  ...r.links.map((link) => () => equalLinks(reader, link)),
+  ...r.links.flatMap((one, i) => r.links.slice(i + 1).map((other) => () => sharedLinks(reader, r, one, other))),
+];
+
+function equalLinks(reader: DataReader, { mapping, near, far }: Link): Promise<readonly Finding[]> {
+  const ends = [...near.columns, ...far.columns];
+  const others = mapping.columns.map((c) => c.name).filter((name) => !ends.some((end) => sameName(end, name)));
+  // a column of a type without an order or equality is compared as text
+  const columns = [...ends.map(quoteDouble), ...others.map((name) => `${quoteDouble(name)}::text`)].join(', ');
+  const sql = `SELECT count(*) AS n FROM (SELECT 1 AS one FROM vsvc.${quoteDouble(ROWS)} WHERE ${present(ends)} GROUP BY ${columns} HAVING count(*) > 1) AS q`;
+  return guarded(`mapping ${mapping.name}`, async () => {
+    const n = await reader.count(sql, reader.over(mapping));
+    const message = `${n} link${n === 1 ? ' occurs' : 's occur'} more than once, in equal rows: ${EACH}`;
+    return n === 0 ? [] : [{ severity: 'warning', code: 'duplicate_link', object: `mapping ${mapping.name}`, message }];
+  });
 }
 
 type Link = Relationship['links'][number];
 
 /** Links that two mappings of one datasource have. */
-async function sharedLinks(reader: DataReader, r: Relationship, one: Link, other: Link, each: string): Promise<readonly Finding[]> {
+async function sharedLinks(reader: DataReader, r: Relationship, one: Link, other: Link): Promise<readonly Finding[]> {
   if (!sameName(one.mapping.datasource, other.mapping.datasource)) return [];
   const pairs = [...endColumns(one.near, other.near), ...endColumns(one.far, other.far)];
   if (pairs.some(([, column]) => column === undefined)) return [];
@@ -102,7 +101,7 @@ async function sharedLinks(reader: DataReader, r: Relationship, one: Link, other
   const sql = `SELECT count(*) AS n FROM ${a} AS a WHERE EXISTS (SELECT 1 FROM ${b} AS b WHERE ${equal})`;
   return guarded(`relationship ${r.from.name}.${r.name}`, async () => {
     const n = await reader.count(sql, reader.overAll(views));
-    const message = `the mappings \`${one.mapping.name}\` and \`${other.mapping.name}\` share ${n} link${n === 1 ? '' : 's'}: ${each}`;
+    const message = `the mappings \`${one.mapping.name}\` and \`${other.mapping.name}\` share ${n} link${n === 1 ? '' : 's'}: ${EACH}`;
     return n === 0 ? [] : [{ severity: 'warning', code: 'duplicate_link', object: `relationship ${r.from.name}.${r.name}`, message }];
   });
 }

@@ -324,8 +324,33 @@ describe('two runs', () => {
     await catalog("UPDATE kg_catalog.jobs SET run_until = now() - interval '1 second'");
     for (const { storage } of jobs.items.values()) storage.alarmAt = Date.now();
     await settled();
+    const [line] = await shown();
+    expect(line).toMatchObject({ status: 'failed', message: 'the platform ended the run' });
+    expect(Math.round((Date.parse(line.next_run) - Date.now() - clock.ahead) / 60_000)).toBe(1);
+    clock.ahead += 61_000;
+    await settled();
     clock.ahead = 0;
     expect((await shown())[0].status).toBe('succeeded');
+  });
+
+  it('count as failed if the platform ends each of them', async () => {
+    await service.rows(`${JOB}; RUN JOB nightly`, 'shop');
+    const real = runtime;
+    const pauses: number[] = [];
+    for (let i = 0; i < 3; i++) {
+      runtime = { ...real, db: { ...real.db, batch: () => new Promise(() => undefined) } };
+      void ring();
+      await expect.poll(async () => (await shown())[0].status).toBe('running');
+      runtime = real;
+      jobs.restart();
+      await catalog("UPDATE kg_catalog.jobs SET run_until = now() - interval '1 second'");
+      for (const { storage } of jobs.items.values()) storage.alarmAt = Date.now() + clock.ahead;
+      await settled();
+      const [line] = await shown();
+      pauses.push(Math.round((Date.parse(line.next_run) - Date.now() - clock.ahead) / 60_000));
+      clock.ahead = Date.parse(line.next_run) - Date.now() + 10;
+    }
+    expect(pauses).toEqual([1, 2, 4]);
   });
 
   it('of different statements: the result of the old one is not that of the new one', async () => {
@@ -410,7 +435,18 @@ describe('VALIDATE DATA', () => {
     );
     await service.rows(CHECKS, 'shop');
     await service.rows('RUN JOB checks', 'shop');
-    expect(await ring()).toBe(1);
+    const real = globalThis.fetch;
+    let requests = 0;
+    globalThis.fetch = (input, init) => {
+      requests++;
+      return real(input, init);
+    };
+    try {
+      expect(await ring()).toBe(1);
+    } finally {
+      globalThis.fetch = real;
+    }
+    expect(requests).toBeLessThan(45);
     expect((await shown())[0].status).toBe('running');
     // the isolate ends between two steps
     jobs.restart();

@@ -2,7 +2,7 @@
  * The life of a job in its Durable Object (docs/design/jobs.md): an alarm at the moment of its next run, until the job is dropped or paused. What the job is and
  * when it runs is in the catalog; the object only has its id.
  */
-import { claimJob, continueRun, dueJobs, finishJob, readJob, type StoredJob } from '../../catalog/jobs.ts';
+import { claimJob, continueRun, dueJobs, finishJob, loseRun, readJob, type StoredJob } from '../../catalog/jobs.ts';
 import { loggedLine, SvcError } from '../../errors.ts';
 import type { Runtime } from '../runtime.ts';
 import { afterRun } from '../write/schedule.ts';
@@ -32,6 +32,7 @@ const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [15_000, 900_000];
 const MOST_CHARACTERS = 4000;
 const PIECE_CHARACTERS = 500_000;
 const FAILED = 'the run failed; the log of the service has the reason';
+const LOST = 'the platform ended the run';
 const TOO_LONG = 'the run did not end within 14 minutes';
 
 /** The state of a run between its steps. */
@@ -92,12 +93,21 @@ export class JobLife {
     if (job === undefined) return undefined;
     const earlier = await this.#progress();
     if (earlier !== undefined) return this.#goOn(runtime, earlier);
+    if (job.lost !== null) return this.#lose(runtime, job);
     if (job.nextRun === null) return job.runUntil === null ? undefined : job.runUntil;
     if (job.nextRun > runtime.now()) return job.nextRun;
     if (job.runUntil !== null) return job.runUntil + 1000;
     const run = crypto.randomUUID();
     if (!(await claimJob(runtime.db, job, run, LEASE_SECONDS))) return runtime.now() + FIRST_PAUSE_MS;
     return this.#step(runtime, { run, planned: job, state: undefined });
+  }
+
+  /** Counts a run that the platform has ended as failed. It would else begin again for ever, and end at the same place. */
+  async #lose(runtime: Runtime, job: StoredJob): Promise<number> {
+    const nextRun = await afterRun(job, Math.max(runtime.now(), job.nextRun ?? 0), job.failures + 1);
+    await loseRun(runtime.db, job, { message: LOST, nextRun });
+    runtime.log({ level: 'error', event: 'job', request_id: job.lost, job: job.id, kind: job.kind, ontology: job.ontology, status: 500, cause: LOST });
+    return runtime.now();
   }
 
   /** The next step of a run. The run ends if the object stopped during a step, or the job was changed. */

@@ -23,8 +23,8 @@ export interface Validation {
   readonly found: Found;
 }
 
-/** A step of the job ends after this time, and after this many checks: the platform limits time, processor time and requests of an alarm. */
-const [STEP_MS, STEP_CHECKS] = [240_000, 100];
+/** A step of the job ends after this time, and after this many statements: the platform limits time, processor time and requests of an alarm. */
+const [STEP_MS, STEP_STATEMENTS] = [240_000, 30];
 /** A statement may take this long. */
 const STATEMENT_MS = 280_000;
 
@@ -46,23 +46,22 @@ export async function validate(
   const lack = lackForValidation(caller, row, graph);
   if (lack !== undefined) throw lack;
   const used = [...datasourcesOf(graph)];
-  const steps = checkSteps(
-    new DataReader({
-      graph,
-      parser: runtime.parser,
-      product: 'svc',
-      activeDatasource: row.active ?? 'main',
-      allowedFunctions: allowedFunctionsOf(row),
-      datasources: new Map(used.map((name): [string, Datasource] => [fold(name), datasourceOf(runtime, caller, name)])),
-      timeoutMs: STATEMENT_MS,
-    }),
-  );
+  const reader = new DataReader({
+    graph,
+    parser: runtime.parser,
+    product: 'svc',
+    activeDatasource: row.active ?? 'main',
+    allowedFunctions: allowedFunctionsOf(row),
+    datasources: new Map(used.map((name): [string, Datasource] => [fold(name), datasourceOf(runtime, caller, name)])),
+    timeoutMs: STATEMENT_MS,
+  });
+  const steps = checkSteps(reader);
   const found: Found = earlier?.found ?? { counts: [], findings: [], statistics: [] };
   const begun = runtime.now();
   let done = earlier?.done ?? 0;
-  for (const end = done + STEP_CHECKS; done < steps.length; done++) {
+  for (; done < steps.length; done++) {
     signal.throwIfAborted();
-    if (done === end || runtime.now() - begun > STEP_MS) return { next: { version, done, found } };
+    if (reader.statements >= STEP_STATEMENTS || runtime.now() - begun > STEP_MS) return { next: { version, done, found } };
     await steps[done]?.(found);
   }
   await runtime.db.batch([...keepCounts(version, found.counts), ...keepStatistics(version, found.statistics)]);
