@@ -71,7 +71,12 @@ const READ = sql`SELECT j.id::text AS id, j.ontology_id::text AS ontology_id, o.
 // only one of several claims has an effect: the row is locked, and the others then see the run
 const CLAIM = sql`UPDATE kg_catalog.jobs SET run = $2::uuid, run_until = now() + make_interval(secs => $4::int), started = now()
   WHERE id = $1::uuid AND (run IS NULL OR run_until < now()) AND floor(extract(epoch FROM next_run) * 1000)::bigint = $3::bigint RETURNING id`;
-const STEP = sql`UPDATE kg_catalog.jobs SET run_until = now() + make_interval(secs => $3::int) WHERE id = $1::uuid AND run = $2::uuid RETURNING id`;
+// RUN JOB of a paused job sets the next run, which a pause deletes
+const STEP = sql`UPDATE kg_catalog.jobs SET run_until = now() + make_interval(secs => $3::int)
+  WHERE id = $1::uuid AND run = $2::uuid AND edition = $4::bigint AND NOT (paused AND next_run IS NULL) RETURNING id`;
+const RELEASE = sql`UPDATE kg_catalog.jobs SET run = NULL, run_until = NULL, ended = CASE WHEN edition = $3::bigint THEN now() ELSE ended END,
+    message = CASE WHEN edition = $3::bigint THEN $4 ELSE message END
+  WHERE id = $1::uuid AND run = $2::uuid`;
 // what was changed during the run stays: another schedule, another statement, a pause, RUN JOB
 const FINISH = sql`UPDATE kg_catalog.jobs SET run = CASE WHEN $7::int = 0 THEN NULL ELSE run END, run_until = CASE WHEN $7::int = 0 THEN NULL ELSE now() + make_interval(secs => $7::int) END,
     ended = CASE WHEN edition = $3::bigint THEN now() ELSE ended END,
@@ -146,9 +151,14 @@ export async function claimJob(db: CatalogDb, { id, nextRun }: StoredJob, run: s
   return (await db.query(CLAIM, [id, run, nextRun, seconds])).length > 0;
 }
 
-/** Lets a run go on for `seconds` more. @returns false if the job was dropped, or another run has begun @throws SvcError 503 */
-export async function continueRun(db: CatalogDb, id: string, run: string, seconds: number): Promise<boolean> {
-  return (await db.query(STEP, [id, run, seconds])).length > 0;
+/** Lets a run go on for `seconds` more. @returns false if the job was paused, replaced or dropped, or another run has begun @throws SvcError 503 */
+export async function continueRun(db: CatalogDb, { id, edition }: StoredJob, run: string, seconds: number): Promise<boolean> {
+  return (await db.query(STEP, [id, run, seconds, edition])).length > 0;
+}
+
+/** Ends a run of which no step goes on: the next one may begin. @param message the result, unless the job was replaced @throws SvcError 503 */
+export async function releaseRun(db: CatalogDb, { id, edition }: StoredJob, run: string, message: string): Promise<void> {
+  await db.query(RELEASE, [id, run, edition, message]);
 }
 
 /** The end of a run. */

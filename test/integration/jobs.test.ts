@@ -462,6 +462,28 @@ describe('VALIDATE DATA', () => {
     await service.rows(Array.from({ length: 50 }, (_, i) => `DROP MAPPING m_more${i}`).join('; '), 'shop');
   });
 
+  it('ends after its step if the job is paused or replaced, and the next run does not wait', async () => {
+    await service.rows(
+      Array.from({ length: 30 }, (_, i) => `CREATE OR REPLACE MAPPING m_more${i} INTO person AS SELECT no + 3 AS no, name FROM shop.t_person WHERE false`).join(
+        '; ',
+      ),
+      'shop',
+    );
+    await service.rows(`${CHECKS}; RUN JOB checks`, 'shop');
+    await ring();
+    await service.rows('ALTER JOB checks PAUSE', 'shop');
+    await ring();
+    expect((await shown())[0]).toMatchObject({ status: 'paused', message: 'the job was paused during the run', next_run: null });
+    // RUN JOB runs a paused job to its end
+    expect(await ran()).toMatchObject({ status: 'paused', message: expect.stringMatching(/^0 errors/) });
+    await service.rows('ALTER JOB checks RESUME; RUN JOB checks', 'shop');
+    await ring();
+    await service.rows(CHECKS.replace('40 3', '41 3'), 'shop');
+    await ring();
+    expect((await shown())[0]).toMatchObject({ status: 'scheduled', message: null, last_run: null });
+    await service.rows(Array.from({ length: 30 }, (_, i) => `DROP MAPPING m_more${i}`).join('; '), 'shop');
+  });
+
   it('names what is wrong with the data', async () => {
     await service.rows('CREATE OR REPLACE MAPPING m_twice INTO person AS SELECT no, name FROM shop.t_person WHERE no < 3', 'shop');
     await service.rows('CREATE OR REPLACE MAPPING m_third INTO person AS SELECT no, name FROM shop.t_person WHERE no = 3', 'shop');

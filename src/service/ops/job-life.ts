@@ -2,7 +2,7 @@
  * The life of a job in its Durable Object (docs/design/jobs.md): an alarm at the moment of its next run, until the job is dropped or paused. What the job is and
  * when it runs is in the catalog; the object only has its id.
  */
-import { claimJob, continueRun, dueJobs, finishJob, loseRun, readJob, type StoredJob } from '../../catalog/jobs.ts';
+import { claimJob, continueRun, dueJobs, finishJob, loseRun, readJob, releaseRun, type StoredJob } from '../../catalog/jobs.ts';
 import { loggedLine, SvcError } from '../../errors.ts';
 import type { Runtime } from '../runtime.ts';
 import { afterRun } from '../write/schedule.ts';
@@ -33,6 +33,7 @@ const MOST_CHARACTERS = 4000;
 const PIECE_CHARACTERS = 500_000;
 const FAILED = 'the run failed; the log of the service has the reason';
 const LOST = 'the platform ended the run';
+const STOPPED = 'the job was paused during the run';
 const TOO_LONG = 'the run did not end within 14 minutes';
 
 /** The state of a run between its steps. */
@@ -113,7 +114,11 @@ export class JobLife {
   /** The next step of a run. The run ends if the object stopped during a step, or the job was changed. */
   async #goOn(runtime: Runtime, progress: Progress): Promise<number | undefined> {
     await this.#forget();
-    if (!(await continueRun(runtime.db, progress.planned.id, progress.run, LEASE_SECONDS))) return runtime.now();
+    const { planned, run } = progress;
+    if (!(await continueRun(runtime.db, planned, run, LEASE_SECONDS))) {
+      await releaseRun(runtime.db, planned, run, STOPPED);
+      return runtime.now();
+    }
     return this.#step(runtime, progress);
   }
 
