@@ -30,6 +30,8 @@ export interface DataContext {
   readonly datasources: ReadonlyMap<string, Datasource>;
   /** How long a statement may take. */
   readonly timeoutMs: number;
+  /** Ends the statement that runs, and sends no other one. */
+  readonly signal?: AbortSignal;
 }
 
 type Row = Readonly<Record<string, unknown>>;
@@ -86,7 +88,13 @@ export class DataReader {
   async #rows(datasource: string, text: SqlText, params: readonly (string | null)[]): Promise<Row[]> {
     const connection = this.context.datasources.get(fold(datasource));
     if (!connection) throw new Error(`no connection to ${datasource}`);
-    const [result] = await httpEngine.batch(connection, [{ text, params }], { timeoutMs: this.context.timeoutMs, ownText: true });
+    const { timeoutMs, signal } = this.context;
+    signal?.throwIfAborted();
+    const [result] = await httpEngine.batch(connection, [{ text, params }], { timeoutMs, signal, ownText: true }).catch((error: unknown) => {
+      // a check that was stopped has found nothing
+      signal?.throwIfAborted();
+      throw error;
+    });
     return (result?.rows ?? []).map(([json]) => JSON.parse(json ?? '{}') as Row);
   }
 

@@ -134,7 +134,9 @@ export class JobLife {
     }
     const failed = outcome === undefined;
     const message = outcome?.message ?? (hold > 0 ? TOO_LONG : fault instanceof SvcError ? fault.message : FAILED);
-    const nextRun = await afterRun(job, Math.max(runtime.now(), job.nextRun ?? 0), failed ? job.failures + 1 : 0);
+    // what takes too long once would take too long again: no pauses, the schedule decides
+    const after = Math.max(runtime.now(), job.nextRun ?? 0) + hold * 1000;
+    const nextRun = await afterRun(job, after, failed && hold === 0 ? job.failures + 1 : 0);
     const next = await finishJob(runtime.db, job, run, { message: message.slice(0, MOST_CHARACTERS), failed, nextRun, hold });
     const cause = fault instanceof SvcError ? fault.cause : fault;
     runtime.log({

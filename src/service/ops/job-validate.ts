@@ -54,6 +54,7 @@ export async function validate(
     allowedFunctions: allowedFunctionsOf(row),
     datasources: new Map(used.map((name): [string, Datasource] => [fold(name), datasourceOf(runtime, caller, name)])),
     timeoutMs: STATEMENT_MS,
+    signal,
   });
   const steps = checkSteps(reader);
   const found: Found = earlier?.found ?? { counts: [], findings: [], statistics: [] };
