@@ -7,7 +7,7 @@ import { AsyncObject, asyncStatements } from './async/object.ts';
 import { reportSettings } from './auth/settings.ts';
 import { loginAttempts } from './auth/throttle-object.ts';
 import { neonDb, noDb } from './catalog/db.ts';
-import { housekeeping } from './catalog/housekeeping.ts';
+import { housekeeping, inTurn } from './catalog/housekeeping.ts';
 import { keyValues, type Owner } from './catalog/kv.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { createApp } from './http/app.ts';
@@ -136,10 +136,12 @@ export default {
   async scheduled(_event, env, context) {
     const ready = prepare(env);
     const parts = runtime(ready, env, context);
-    await housekeeping(parts.db, ready.config);
-    const { sweepCaches, sweepJobs } = await scheduled();
-    await sweepCaches(parts);
-    await sweepJobs(parts);
+    // jobs first: what takes long or fails must not keep them from running
+    await inTurn([
+      async () => (await scheduled()).sweepJobs(parts),
+      () => housekeeping(parts.db, ready.config),
+      async () => (await scheduled()).sweepCaches(parts),
+    ]);
   },
 } satisfies ExportedHandler<Env>;
 

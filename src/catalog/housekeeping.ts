@@ -20,3 +20,10 @@ export async function housekeeping(
     { sql: ENDED_SESSIONS, params: [] },
   ]);
 }
+
+/** Runs the parts of the hourly work one after the other. One that fails does not prevent the next ones. @throws the first fault, after all parts */
+export async function inTurn(parts: readonly (() => Promise<void>)[]): Promise<void> {
+  const faults: unknown[] = [];
+  for (const part of parts) await part().catch((fault: unknown) => faults.push(fault));
+  if (faults.length > 0) throw faults[0];
+}
