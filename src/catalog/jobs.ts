@@ -79,10 +79,10 @@ const RELEASE = sql`UPDATE kg_catalog.jobs SET run = NULL, run_until = NULL, end
   WHERE id = $1::uuid AND run = $2::uuid`;
 // what was changed during the run stays: another schedule, another statement, a pause, RUN JOB
 const FINISH = sql`UPDATE kg_catalog.jobs SET run = CASE WHEN $7::int = 0 THEN NULL ELSE run END, run_until = CASE WHEN $7::int = 0 THEN NULL ELSE now() + make_interval(secs => $7::int) END,
-    ended = CASE WHEN edition = $3::bigint THEN now() ELSE ended END,
-    message = CASE WHEN edition = $3::bigint THEN $4 ELSE message END,
-    failures = CASE WHEN edition <> $3::bigint THEN failures WHEN $5::boolean THEN failures + 1 ELSE 0 END,
-    next_run = CASE WHEN floor(extract(epoch FROM next_run) * 1000)::bigint = $6::bigint THEN CASE WHEN paused THEN NULL ELSE to_timestamp($8::bigint / 1000.0) END ELSE next_run END
+    ended = CASE WHEN edition = $3::bigint AND $5::text <> 'postponed' THEN now() ELSE ended END,
+    message = CASE WHEN edition = $3::bigint AND $5 <> 'postponed' THEN $4 ELSE message END,
+    failures = CASE WHEN edition <> $3::bigint OR $5 = 'postponed' THEN failures WHEN $5 = 'failed' THEN failures + 1 ELSE 0 END,
+    next_run = CASE WHEN floor(extract(epoch FROM next_run) * 1000)::bigint = $6::bigint THEN CASE WHEN paused AND $5 <> 'postponed' THEN NULL ELSE to_timestamp($8::bigint / 1000.0) END ELSE next_run END
   WHERE id = $1::uuid AND run = $2::uuid RETURNING floor(extract(epoch FROM next_run) * 1000)::bigint::text AS next_run`;
 // RUN JOB after the beginning of the run makes another one, also if the job is paused
 const LOSE = sql`UPDATE kg_catalog.jobs SET run = NULL, run_until = NULL, ended = now(), message = $4, failures = failures + 1,
@@ -164,7 +164,8 @@ export async function releaseRun(db: CatalogDb, { id, edition }: StoredJob, run:
 /** The end of a run. */
 export interface RunEnd {
   readonly message: string;
-  readonly failed: boolean;
+  /** `postponed`: the result of the run before stays. */
+  readonly end: 'succeeded' | 'failed' | 'postponed';
   /** When the job runs next, unless it was changed during the run. */
   readonly nextRun: number | null;
   /** Seconds in which no other run may begin, because what this one has begun may go on; 0: it has ended. */
@@ -173,7 +174,7 @@ export interface RunEnd {
 
 /** Ends a run. @returns when the job runs next; undefined if it was dropped, or another run has begun @throws SvcError 503 */
 export async function finishJob(db: CatalogDb, job: StoredJob, run: string, end: RunEnd): Promise<number | null | undefined> {
-  const [row] = await db.query(FINISH, [job.id, run, job.edition, end.message, end.failed, job.nextRun, end.hold, end.nextRun]);
+  const [row] = await db.query(FINISH, [job.id, run, job.edition, end.message, end.end, job.nextRun, end.hold, end.nextRun]);
   return row === undefined ? undefined : moment(row.next_run);
 }
 

@@ -178,6 +178,26 @@ describe('a run that fails', () => {
     expect(await runs()).toMatchObject({ status: 'succeeded' });
   });
 
+  it('because others read the datasource is no failure: it waits', async () => {
+    await service.rows(JOB, 'shop');
+    await runs();
+    await service.rows('ALTER JOB nightly PAUSE; RUN JOB nightly', 'shop');
+    const real = runtime;
+    const query: typeof real.db.query = (sql, params) =>
+      sql.includes('INSERT INTO kg_catalog.cache_tables') ? Promise.resolve([]) : real.db.query(sql, params);
+    runtime = { ...real, db: { query, batch: (calls) => real.db.batch(calls) } };
+    await ring();
+    runtime = real;
+    const [line] = await shown();
+    expect(line).toMatchObject({ status: 'paused', message: expect.stringContaining('3 rows') });
+    expect(Math.round((Date.parse(line.next_run) - Date.now()) / 1000)).toBeGreaterThanOrEqual(58);
+    expect(await catalog('SELECT failures FROM kg_catalog.jobs')).toEqual([{ failures: 0 }]);
+    clock.ahead = 62_000;
+    await settled();
+    expect((await shown())[0].next_run).toBeNull();
+    expect(logged.filter((l) => l.event === 'job').map((l) => l.status)).toEqual([200, 503, 200]);
+  });
+
   it('waits while the catalog cannot be reached, and goes on then', async () => {
     await service.rows(`${JOB}; RUN JOB nightly`, 'shop');
     const real = runtime;

@@ -46,14 +46,14 @@ export class MemoryJobs {
 
   wake(id: string, at: number): Promise<void> {
     const storage = new MemoryStorage();
-    const item = this.items.get(id) ?? { storage, life: new JobLife(storage, this.#runtime, runScript) };
+    const item = this.items.get(id) ?? { storage, life: new JobLife(storage, this.#runtime, runScript, () => 0) };
     this.items.set(id, item);
     return item.life.wake(id, at);
   }
 
   /** Starts the objects again, as after an end of their isolate: only what is stored is left. */
   restart(): void {
-    for (const item of this.items.values()) item.life = new JobLife(item.storage, this.#runtime, runScript);
+    for (const item of this.items.values()) item.life = new JobLife(item.storage, this.#runtime, runScript, () => 0);
   }
 
   /** Lets the alarm of each object ring that is due. @returns how many rang */

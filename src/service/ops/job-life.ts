@@ -5,7 +5,7 @@
 import { claimJob, continueRun, dueJobs, finishJob, loseRun, readJob, releaseRun, type StoredJob } from '../../catalog/jobs.ts';
 import { loggedLine, SvcError } from '../../errors.ts';
 import type { Runtime } from '../runtime.ts';
-import { afterRun } from '../write/schedule.ts';
+import { afterRun, spread } from '../write/schedule.ts';
 import { type Outcome, type RunScript, runStep } from './job-run.ts';
 
 /** The part of `DurableObjectStorage` that is used. */
@@ -29,6 +29,8 @@ const LEASE_SECONDS = STEP_MS / 1000 + STATEMENT_SECONDS;
 const LONGEST_MS = 86_400_000;
 /** Pauses while the catalog cannot be reached. */
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [15_000, 900_000];
+/** A run that finds too many others that read the datasource waits for this time, and a random part of it. */
+const BUSY_MS = 60_000;
 const MOST_CHARACTERS = 4000;
 const PIECE_CHARACTERS = 500_000;
 const FAILED = 'the run failed; the log of the service has the reason';
@@ -47,14 +49,16 @@ export class JobLife {
   readonly #storage: JobStorage;
   readonly #runtime: () => Runtime;
   readonly #run: RunScript;
+  readonly #random: () => number;
   /** Goes up with each call of `wake`. */
   #wakes = 0;
   #misses = 0;
 
-  constructor(storage: JobStorage, runtime: () => Runtime, run: RunScript) {
+  constructor(storage: JobStorage, runtime: () => Runtime, run: RunScript, random: () => number = Math.random) {
     this.#storage = storage;
     this.#runtime = runtime;
     this.#run = run;
+    this.#random = random;
   }
 
   /** Lets the job look at the catalog at a moment, or earlier. */
@@ -79,7 +83,7 @@ export class JobLife {
       await this.#storage.setAlarm(wakes === this.#wakes ? Math.min(next, runtime.now() + LONGEST_MS) : runtime.now());
     } catch (error) {
       runtime.log({ level: 'warn', event: 'job', job: id, message: loggedLine(error) });
-      await this.#storage.setAlarm(runtime.now() + Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.#misses++));
+      await this.#storage.setAlarm(runtime.now() + spread(Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.#misses++), this.#random));
     }
   }
 
@@ -99,13 +103,13 @@ export class JobLife {
     if (job.nextRun > runtime.now()) return job.nextRun;
     if (job.runUntil !== null) return job.runUntil + 1000;
     const run = crypto.randomUUID();
-    if (!(await claimJob(runtime.db, job, run, LEASE_SECONDS))) return runtime.now() + FIRST_PAUSE_MS;
+    if (!(await claimJob(runtime.db, job, run, LEASE_SECONDS))) return runtime.now() + spread(FIRST_PAUSE_MS, this.#random);
     return this.#step(runtime, { run, planned: job, state: undefined });
   }
 
   /** Counts a run that the platform has ended as failed. It would else begin again for ever, and end at the same place. */
   async #lose(runtime: Runtime, job: StoredJob): Promise<number> {
-    const nextRun = await afterRun(job, Math.max(runtime.now(), job.nextRun ?? 0), job.failures + 1);
+    const nextRun = await afterRun(job, Math.max(runtime.now(), job.nextRun ?? 0), job.failures + 1, this.#random);
     await loseRun(runtime.db, job, { message: LOST, nextRun });
     runtime.log({ level: 'error', event: 'job', request_id: job.lost, job: job.id, kind: job.kind, ontology: job.ontology, status: 500, cause: LOST });
     return runtime.now();
@@ -136,11 +140,15 @@ export class JobLife {
     const message = outcome?.message ?? (hold > 0 ? TOO_LONG : fault instanceof SvcError ? fault.message : FAILED);
     // what takes too long once would take too long again: no pauses, the schedule decides
     const after = Math.max(runtime.now(), job.nextRun ?? 0) + hold * 1000;
-    const nextRun = await afterRun(job, after, failed && hold === 0 ? job.failures + 1 : 0);
-    const next = await finishJob(runtime.db, job, run, { message: message.slice(0, MOST_CHARACTERS), failed, nextRun, hold });
+    const isPostponed = fault instanceof SvcError && fault.code === 'busy';
+    const nextRun = isPostponed
+      ? after + BUSY_MS + Math.floor(BUSY_MS * this.#random())
+      : await afterRun(job, after, failed && hold === 0 ? job.failures + 1 : 0, this.#random);
+    const end = isPostponed ? 'postponed' : failed ? 'failed' : 'succeeded';
+    const next = await finishJob(runtime.db, job, run, { message: message.slice(0, MOST_CHARACTERS), end, nextRun, hold });
     const cause = fault instanceof SvcError ? fault.cause : fault;
     runtime.log({
-      level: !failed || (fault instanceof SvcError && fault.status < 500) ? 'info' : 'error',
+      level: !failed || isPostponed || (fault instanceof SvcError && fault.status < 500) ? 'info' : 'error',
       event: 'job',
       request_id: run,
       job: job.id,

@@ -51,14 +51,20 @@ export async function nextRun({ schedule, timezone }: Schedule, after: number): 
 /** Runs that fail are repeated after these pauses, in minutes. */
 const PAUSES = [1, 2, 4, 8, 16, 32];
 const LAST_PAUSE = 60;
+/** A pause is longer by a random part of it, up to this one: what failed at once is not repeated at once. */
+const SPREAD = 0.25;
+
+/** A pause with a random part. @param random as `Math.random` */
+export const spread = (pause: number, random: () => number): number => Math.round(pause * (1 + SPREAD * random()));
 
 /**
  * When a job runs next.
  * @param after the later one of now and the moment for which the run was planned @param failures how many runs have failed in a row
+ * @param random as `Math.random`
  */
-export async function afterRun(schedule: Schedule, after: number, failures: number): Promise<number | null> {
+export async function afterRun(schedule: Schedule, after: number, failures: number, random: () => number = Math.random): Promise<number | null> {
   if (failures === 0) return (await nextRun(schedule, after)) ?? null;
   const pause = PAUSES[failures - 1];
-  if (pause !== undefined) return after + pause * 60_000;
+  if (pause !== undefined) return after + spread(pause * 60_000, random);
   return (await nextRun(schedule, after + LAST_PAUSE * 60_000)) ?? null;
 }

@@ -39,8 +39,9 @@ describe('after a run', () => {
   it('that succeeded, the schedule decides', async () => expect(await afterRun(hourly, now, 0)).toBe(at('2026-01-01T11:17Z')));
 
   it('that failed, pauses grow to half an hour, and then the schedule decides, after an hour at least', async () => {
-    const pauses = await Promise.all([1, 2, 3, 4, 5, 6].map(async (failures) => ((await afterRun(hourly, now, failures)) as number) - now));
+    const pauses = await Promise.all([1, 2, 3, 4, 5, 6].map(async (failures) => ((await afterRun(hourly, now, failures, () => 0)) as number) - now));
     expect(pauses.map((p) => p / 60_000)).toEqual([1, 2, 4, 8, 16, 32]);
+    expect(((await afterRun(hourly, now, 3, () => 0.5)) as number) - now).toBe(4.5 * 60_000);
     expect(await afterRun(hourly, now, 7)).toBe(at('2026-01-01T12:17Z'));
     expect(await afterRun({ ...hourly, schedule: '* * * * *' }, now, 100)).toBe(at('2026-01-01T11:21Z'));
   });
