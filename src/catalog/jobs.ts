@@ -51,6 +51,8 @@ export interface StoredJob {
 
 const INSERT = sql`INSERT INTO kg_catalog.jobs (id, ontology_id, job_key, name, statement, kind, target, schedule, timezone, maker_id, maker, next_run)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, to_timestamp($12::bigint / 1000.0))`;
+// the other columns are NULL, so this fails with 23502
+const MUST_EXIST = sql`INSERT INTO kg_catalog.jobs (id) SELECT $1::uuid WHERE NOT EXISTS (SELECT FROM kg_catalog.jobs WHERE id = $1::uuid FOR UPDATE)`;
 // a run of the old statement may go on: the next one does not begin before it has ended
 const REPLACE = sql`UPDATE kg_catalog.jobs SET name = $2, statement = $3, kind = $4, target = $5, schedule = $6, timezone = $7, maker_id = $8, maker = $9,
     next_run = to_timestamp($10::bigint / 1000.0), paused = false, edition = edition + 1, failures = 0, message = NULL, started = NULL, ended = NULL
@@ -70,7 +72,7 @@ const READ = sql`SELECT j.id::text AS id, j.ontology_id::text AS ontology_id, o.
   WHERE j.ontology_id = $1::uuid OR j.id = $2::uuid ORDER BY j.job_key COLLATE "C"`;
 // only one of several claims has an effect: the row is locked, and the others then see the run
 const CLAIM = sql`UPDATE kg_catalog.jobs SET run = $2::uuid, run_until = now() + make_interval(secs => $4::int), started = now()
-  WHERE id = $1::uuid AND (run IS NULL OR run_until < now()) AND floor(extract(epoch FROM next_run) * 1000)::bigint = $3::bigint RETURNING id`;
+  WHERE id = $1::uuid AND (run IS NULL OR run_until < now()) AND floor(extract(epoch FROM next_run) * 1000)::bigint = $3::bigint AND edition = $5::bigint RETURNING id`;
 // RUN JOB of a paused job sets the next run, which a pause deletes
 const STEP = sql`UPDATE kg_catalog.jobs SET run_until = now() + make_interval(secs => $3::int)
   WHERE id = $1::uuid AND run = $2::uuid AND edition = $4::bigint AND NOT (paused AND next_run IS NULL) RETURNING id`;
@@ -95,16 +97,20 @@ const DUE = sql`SELECT id::text AS id, floor(extract(epoch FROM next_run) * 1000
 export const insertJob = (j: NewJob): Call =>
   call(INSERT, j.id, j.ontologyId, j.key, j.name, j.statement, j.kind, j.target, j.schedule, j.timezone, j.makerId, j.maker, j.nextRun);
 
-/** Gives a job another statement, schedule and maker. */
-export const replaceJob = (j: NewJob): Call =>
-  call(REPLACE, j.id, j.name, j.statement, j.kind, j.target, j.schedule, j.timezone, j.makerId, j.maker, j.nextRun);
+/** A change of a job. It fails with 23502 if the job was dropped concurrently. */
+const changed = (id: string, change: Call): readonly Call[] => [call(MUST_EXIST, id), change];
 
-export const pauseJob = (id: string): Call => call(PAUSE, id);
-export const resumeJob = (id: string, nextRun: number): Call => call(RESUME, id, nextRun);
+/** Gives a job another statement, schedule and maker. */
+export const replaceJob = (j: NewJob): readonly Call[] =>
+  changed(j.id, call(REPLACE, j.id, j.name, j.statement, j.kind, j.target, j.schedule, j.timezone, j.makerId, j.maker, j.nextRun));
+
+export const pauseJob = (id: string): readonly Call[] => changed(id, call(PAUSE, id));
+export const resumeJob = (id: string, nextRun: number): readonly Call[] => changed(id, call(RESUME, id, nextRun));
 /** Gives a job another schedule. A paused job stays paused. */
-export const rescheduleJob = (id: string, schedule: string, timezone: string, nextRun: number): Call => call(RESCHEDULE, id, schedule, timezone, nextRun);
+export const rescheduleJob = (id: string, schedule: string, timezone: string, nextRun: number): readonly Call[] =>
+  changed(id, call(RESCHEDULE, id, schedule, timezone, nextRun));
 /** Lets a job run at a moment, also if it is paused. */
-export const wantJob = (id: string, at: number): Call => call(WANT, id, at);
+export const wantJob = (id: string, at: number): readonly Call[] => changed(id, call(WANT, id, at));
 export const dropJob = (id: string): Call => call(DROP, id);
 
 const moment = (value: unknown): number | null => (value === null ? null : Number(value));
@@ -147,8 +153,8 @@ export async function readJob(db: CatalogDb, id: string): Promise<StoredJob | un
  * Begins a run, unless another one goes on or the job was changed after it was read.
  * @param seconds how long no other run may begin if this one does not end @throws SvcError 503
  */
-export async function claimJob(db: CatalogDb, { id, nextRun }: StoredJob, run: string, seconds: number): Promise<boolean> {
-  return (await db.query(CLAIM, [id, run, nextRun, seconds])).length > 0;
+export async function claimJob(db: CatalogDb, { id, nextRun, edition }: StoredJob, run: string, seconds: number): Promise<boolean> {
+  return (await db.query(CLAIM, [id, run, nextRun, seconds, edition])).length > 0;
 }
 
 /** Lets a run go on for `seconds` more. @returns false if the job was paused, replaced or dropped, or another run has begun @throws SvcError 503 */

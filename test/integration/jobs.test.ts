@@ -131,6 +131,40 @@ describe('a job', () => {
     expect(await service.fault("CREATE JOB j SCHEDULE '0 0 * * *' AS CACHE MAPPING m_person")).toBe('400 no_ontology');
   });
 
+  it('that another request drops at the same time is not changed: the statement says so', async () => {
+    const { runScript } = await import('../../src/service.ts');
+    for (const sql of ['RUN JOB nightly', 'ALTER JOB nightly PAUSE', 'ALTER JOB nightly RESUME', "ALTER JOB nightly SCHEDULE '1 * * * *'", JOB]) {
+      await service.rows(JOB, 'shop');
+      const request = await service.request(service.token);
+      const { db } = request.runtime;
+      const batch: typeof db.batch = async (calls) => {
+        if (calls.some((c) => c.sql.includes('kg_catalog.jobs'))) await catalog('DELETE FROM kg_catalog.jobs');
+        return db.batch(calls);
+      };
+      const racing = { ...request, runtime: { ...request.runtime, db: { query: db.query.bind(db), batch } } };
+      const ran = runScript(racing, { ontology: 'shop', sql, limit: null, datasource: null });
+      await expect(ran, sql).rejects.toMatchObject({ status: 409, code: 'version_conflict' });
+    }
+  });
+
+  it('that is resumed while its object ends keeps an alarm', async () => {
+    await service.rows(`${JOB}; ALTER JOB nightly PAUSE`, 'shop');
+    const real = runtime;
+    let resumed: Promise<unknown> | undefined;
+    const query: typeof real.db.query = async (sql, params) => {
+      const found = await real.db.query(sql, params);
+      if (sql.includes('FROM kg_catalog.jobs j')) resumed ??= service.rows('ALTER JOB nightly RESUME', 'shop');
+      await resumed;
+      return found;
+    };
+    runtime = { ...real, db: { query, batch: (calls) => real.db.batch(calls) } };
+    clock.ahead = 2 * HOUR;
+    await ring();
+    runtime = real;
+    expect(resumed).toBeDefined();
+    expect([...jobs.items.values()].map(({ storage }) => [storage.values.size, storage.alarmAt !== null])).toEqual([[1, true]]);
+  });
+
   it('is refused where the service has no objects for jobs', async () => {
     const { fetch } = await startServiceWithout();
     expect(await fetch()).toBe('503 not_configured');

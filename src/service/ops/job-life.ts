@@ -78,9 +78,9 @@ export class JobLife {
     try {
       const next = await this.#turn(runtime, id);
       this.#misses = 0;
-      if (next === undefined) return await this.#end();
-      // what has woken the job in the meantime may have seen an earlier state of it
-      await this.#storage.setAlarm(wakes === this.#wakes ? Math.min(next, runtime.now() + LONGEST_MS) : runtime.now());
+      // what has woken the job in the meantime may have seen a later state of it
+      if (next === undefined && wakes === this.#wakes) return await this.#end();
+      await this.#storage.setAlarm(next !== undefined && wakes === this.#wakes ? Math.min(next, runtime.now() + LONGEST_MS) : runtime.now());
     } catch (error) {
       runtime.log({ level: 'warn', event: 'job', job: id, message: loggedLine(error) });
       await this.#storage.setAlarm(runtime.now() + spread(Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.#misses++), this.#random));
@@ -99,9 +99,10 @@ export class JobLife {
     const earlier = await this.#progress();
     if (earlier !== undefined) return this.#goOn(runtime, earlier);
     if (job.lost !== null) return this.#lose(runtime, job);
-    if (job.nextRun === null) return job.runUntil === null ? undefined : job.runUntil;
+    if (job.nextRun === null) return job.runUntil === null ? undefined : Math.max(job.runUntil, runtime.now()) + 1000;
     if (job.nextRun > runtime.now()) return job.nextRun;
-    if (job.runUntil !== null) return job.runUntil + 1000;
+    // the clocks of the object and of the catalog may differ
+    if (job.runUntil !== null) return Math.max(job.runUntil, runtime.now()) + 1000;
     const run = crypto.randomUUID();
     if (!(await claimJob(runtime.db, job, run, LEASE_SECONDS))) return runtime.now() + spread(FIRST_PAUSE_MS, this.#random);
     return this.#step(runtime, { run, planned: job, state: undefined });

@@ -115,7 +115,7 @@ async function createJob(ctx: Changing, { name, run, text, source, ...statement 
   };
   jobs.set(key, { ...job, paused: false });
   return {
-    ...done([old === undefined ? insertJob(job) : replaceJob(job)], { job: job.name, ...schedule, next_run: iso(job.nextRun) }),
+    ...done(old === undefined ? [insertJob(job)] : replaceJob(job), { job: job.name, ...schedule, next_run: iso(job.nextRun) }),
     perform: () => woken(ctx, job.id, job.nextRun),
   };
 }
@@ -139,7 +139,7 @@ async function alterJob(ctx: Changing, { name, action, source }: AlterJob): Prom
   const { runtime } = ctx.session.request;
   if (action === 'pause') {
     jobs.set(job.key, { ...job, paused: true });
-    return done([pauseJob(job.id)], { job: job.name, paused: true, next_run: null });
+    return done(pauseJob(job.id), { job: job.name, paused: true, next_run: null });
   }
   requireJobs(ctx);
   await requireMayRunStored(ctx, draft, job, source.offset);
@@ -149,7 +149,7 @@ async function alterJob(ctx: Changing, { name, action, source }: AlterJob): Prom
   jobs.set(job.key, { ...job, schedule: schedule.schedule, timezone: schedule.timezone, paused });
   const change = action === 'resume' ? resumeJob(job.id, next) : rescheduleJob(job.id, schedule.schedule, schedule.timezone, next);
   return {
-    ...done([change], { job: job.name, paused, schedule: schedule.schedule, timezone: schedule.timezone, next_run: paused ? null : iso(next) }),
+    ...done(change, { job: job.name, paused, schedule: schedule.schedule, timezone: schedule.timezone, next_run: paused ? null : iso(next) }),
     perform: () => (paused ? Promise.resolve() : woken(ctx, job.id, next)),
   };
 }
@@ -159,7 +159,7 @@ async function runJob(ctx: Changing, { name, source }: RunJob): Promise<Done> {
   requireJobs(ctx);
   await requireMayRunStored(ctx, draft, job, source.offset);
   const at = ctx.session.request.runtime.now();
-  return { ...done([wantJob(job.id, at)], { job: job.name, status: 'queued', next_run: iso(at) }), perform: () => woken(ctx, job.id, at) };
+  return { ...done(wantJob(job.id, at), { job: job.name, status: 'queued', next_run: iso(at) }), perform: () => woken(ctx, job.id, at) };
 }
 
 async function dropJob(ctx: Changing, { name, lenient, source }: DropJob): Promise<Done> {
