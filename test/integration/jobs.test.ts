@@ -217,9 +217,9 @@ describe('a run that fails', () => {
     await runs();
     await service.rows('ALTER JOB nightly PAUSE; RUN JOB nightly', 'shop');
     const real = runtime;
-    const query: typeof real.db.query = (sql, params) =>
-      sql.includes('INSERT INTO kg_catalog.cache_tables') ? Promise.resolve([]) : real.db.query(sql, params);
-    runtime = { ...real, db: { query, batch: (calls) => real.db.batch(calls) } };
+    const batch: typeof real.db.batch = (calls) =>
+      calls.some(({ sql }) => sql.includes('INSERT INTO kg_catalog.cache_tables')) ? Promise.resolve(calls.map(() => [])) : real.db.batch(calls);
+    runtime = { ...real, db: { query: (sql, params) => real.db.query(sql, params), batch } };
     await ring();
     runtime = real;
     const [line] = await shown();
