@@ -105,7 +105,7 @@ describe.each(KINDS)('$what', ({ what, model, policies, grants, hidden, at }) =>
       throw new Error(
         `SEED=${SEED} values ${counterexample?.slice(1).join(', ')}\n${counterexample?.[0]}\n${(errorInstance as Error | undefined)?.message ?? ''}`,
       );
-    // a reader of firms alone has few probes, and most scripts of their editor need a concept that it does not see
+    // a reader who sees only firms has few probes, and most scripts of their editor need a concept that it does not see
     expect(counts.get('probes with rows') ?? 0).toBeGreaterThan(hidden === 'people' ? 5 : 50);
   });
 });
