@@ -25,8 +25,7 @@ export function hintFor(concept: Concept, name: string, where: string, isMisspel
   const bracketed = /^~?\w+\(\w+\)\.\w/.test(name) && concept.relationship(/^~?\w+/.exec(name)?.[0] ?? '').length > 0;
   if (bracketed) return pathHint(name.replace(/\(([^()]*)\)/g, '[$1]'), where);
   const far = isMisspelt ? undefined : wayTo(concept, (target) => propertyOf(target, name.toLowerCase(), false));
-  if (far) return `It is a property of \`${far.target.name}\`. ${pathHint(`${far.path}${far.found.name}`, where)}`;
-  return /[\s\p{Lu}]/u.test(name) ? textHint(name) : undefined;
+  return far && `It is a property of \`${far.target.name}\`. ${pathHint(`${far.path}${far.found.name}`, where)}`;
 }
 
 /** A hint for a name that may be a text in double quotes; undefined if it looks like a path. */

@@ -114,7 +114,10 @@ export const equivalentOf = (name: string): string | undefined => HINTS.get(name
 function callWithUnit(unit: string | undefined, text: string): string | undefined {
   if (unit === undefined) return undefined;
   const end = [`, ${unit})`, `, "${unit}")`].map((last) => text.indexOf(last)).find((at) => at >= 0);
-  return end === undefined ? undefined : ['date_trunc', 'convert'].find((name) => text.lastIndexOf(`${name}(`, end) >= 0);
+  if (end === undefined) return undefined;
+  const began = (name: string): number => text.lastIndexOf(`${name}(`, end);
+  const name = began('convert') > began('date_trunc') ? 'convert' : 'date_trunc';
+  return began(name) < 0 ? undefined : name;
 }
 
 /**
