@@ -1,8 +1,8 @@
 /** Jobs in the catalog (migrations/017): what they run and when, their runs, and the results. */
 import { type Call, type CatalogDb, call, type Row, sql } from './db.ts';
 
-/** A job to make, or to put in the place of another one. Moments are in milliseconds since 1970. */
-export interface NewJob {
+/** What a job runs, when, and as whom. Moments are in milliseconds since 1970. */
+interface JobParts {
   readonly id: string;
   readonly ontologyId: string;
   readonly key: string;
@@ -12,26 +12,20 @@ export interface NewJob {
   readonly target: string;
   readonly schedule: string;
   readonly timezone: string;
-  readonly makerId: string;
   /** The credential of the maker, as JSON. */
   readonly maker: string;
+}
+
+/** A job to make, or to put in the place of another one. */
+export interface NewJob extends JobParts {
+  readonly makerId: string;
   readonly nextRun: number;
 }
 
 /** A job as it is stored. */
-export interface StoredJob {
-  readonly id: string;
-  readonly ontologyId: string;
+export interface StoredJob extends JobParts {
   readonly ontology: string;
-  readonly key: string;
-  readonly name: string;
-  readonly statement: string;
-  readonly kind: string;
-  readonly target: string;
-  readonly schedule: string;
-  readonly timezone: string;
   readonly makerName: string;
-  readonly maker: string;
   readonly edition: string;
   readonly paused: boolean;
   /** null: it does not run until it is resumed. */
