@@ -7,8 +7,9 @@ import type { Random } from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Rng } from '../integration/differential/rng.ts';
 import { patience, SEED } from '../support/generated.ts';
-import { reached, startService, type TestService } from '../support/service.ts';
+import { startService, type TestService } from '../support/service.ts';
 import { sizesOf } from '../support/sizes.ts';
+import { answerOf } from './generated/answer.ts';
 import { kinAsks } from './generated/kin-queries.ts';
 import { genKin, KIN_TABLES, kinFilled, kinModel, kinPolicies } from './generated/kin-world.ts';
 import type { Ask } from './generated/partial-queries.ts';
@@ -26,32 +27,11 @@ beforeAll(async () => {
 });
 afterAll(() => s?.close());
 
-/** A value as text, regardless of the order of lists. */
-function unordered(value: unknown): string {
-  if (Array.isArray(value)) return value.map(unordered).sort().join('\n');
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  return `{${Object.entries(value).map(([name, v]) => `${name}: ${unordered(v)}`)}}`;
-}
-
 /** Keyed hashes of masked keys differ with the keys. */
 const withoutHashes = (text: string): string => text.replace(/~[0-9a-f]{64}/g, '~');
 
-async function answer(ask: Ask, ontology: string, token: string): Promise<string> {
-  const headers: Record<string, string> = { 'x-api-key': token, 'x-request-id': 'one', ...(ask.path && ask.text.includes('gt') ? { nested: 'true' } : {}) };
-  const response = await reached(() =>
-    ask.path
-      ? s.fetch(`/svc/api/q/${ontology}/${ask.text}`, { headers })
-      : s.fetch('/svc/api/query', {
-          method: 'POST',
-          headers: { ...headers, 'content-type': 'application/json' },
-          body: JSON.stringify({ ontology_name: ontology, query: ask.text }),
-        }),
-  );
-  const text = withoutHashes(await response.text());
-  const json = JSON.parse(text);
-  if (response.status !== 200 || !Array.isArray(json.data)) return `${response.status} ${text}`;
-  return `200 ${unordered(json.data)}`;
-}
+const answer = (ask: Ask, ontology: string, token: string): Promise<string> =>
+  answerOf(s, ask, ontology, token, { nested: ask.path && ask.text.includes('gt'), isOrdered: false, shown: withoutHashes });
 
 it('no answer depends on what the policies hide', { timeout: patience(240_000) }, async () => {
   const counts = new Map<string, number>();

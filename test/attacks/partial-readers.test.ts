@@ -8,8 +8,9 @@ import fc, { type Random } from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Rng } from '../integration/differential/rng.ts';
 import { generated, patience, SEED } from '../support/generated.ts';
-import { reached, startService, type TestService } from '../support/service.ts';
+import { startService, type TestService } from '../support/service.ts';
 import { sizesOf } from '../support/sizes.ts';
+import { answerOf } from './generated/answer.ts';
 import { genGrants, genModel, modelText, policiesOf } from './generated/partial-model.ts';
 import { type Ask, genAsks } from './generated/partial-queries.ts';
 import { hash, Open, TABLES } from './generated/partial-values.ts';
@@ -27,29 +28,8 @@ beforeAll(async () => {
 });
 afterAll(() => s?.close());
 
-/** A value as text, regardless of the order of lists: of rows, and of related rows. */
-function unordered(value: unknown): string {
-  if (Array.isArray(value)) return value.map(unordered).sort().join('\n');
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  return `{${Object.entries(value).map(([name, v]) => `${name}: ${unordered(v)}`)}}`;
-}
-
-async function answer(ask: Ask, ontology: string, token: string): Promise<string> {
-  const headers: Record<string, string> = { 'x-api-key': token, 'x-request-id': 'one', ...(ask.path && ask.text.includes('_subj_') ? { nested: 'true' } : {}) };
-  const response = await reached(() =>
-    ask.path
-      ? s.fetch(`/svc/api/q/${ontology}/${ask.text}`, { headers })
-      : s.fetch('/svc/api/query', {
-          method: 'POST',
-          headers: { ...headers, 'content-type': 'application/json' },
-          body: JSON.stringify({ ontology_name: ontology, query: ask.text }),
-        }),
-  );
-  const text = await response.text();
-  const json = JSON.parse(text);
-  if (response.status !== 200 || !Array.isArray(json.data)) return `${response.status} ${text}`;
-  return `200 ${ask.sorted ? json.data.map((row: unknown) => JSON.stringify(row)).join('\n') : unordered(json.data)}`;
-}
+const answer = (ask: Ask, ontology: string, token: string): Promise<string> =>
+  answerOf(s, ask, ontology, token, { nested: ask.path && ask.text.includes('_subj_'), isOrdered: ask.sorted });
 
 it('no answer depends on what the grants do not open', { timeout: patience(240_000) }, async () => {
   const counts = new Map<string, number>();

@@ -6,6 +6,7 @@ import { requireSameRows } from '../../src/engine/cached-sources.ts';
 import { parseDatasourceSecret } from '../../src/engine/datasource.ts';
 import { sweepCaches } from '../../src/service/write/refresh-cache.ts';
 import { startService, type TestService } from '../support/service.ts';
+import { killed } from './support/killed.ts';
 
 const TABLES = [
   'CREATE SCHEMA shop',
@@ -339,25 +340,6 @@ describe('rows that depend on the role', () => {
     await service.database.superuser('DROP FOREIGN DATA WRAPPER remote CASCADE');
   });
 });
-
-/** Ends the isolate at its n-th request to a database: that request and all later ones fail, before it is sent or after. */
-async function killed(n: number, isSent: boolean, work: () => Promise<unknown>): Promise<boolean> {
-  const real = globalThis.fetch;
-  let count = 0;
-  globalThis.fetch = async (input, init) => {
-    count++;
-    if (count === n && isSent) await (await real(input, init)).text();
-    if (count >= n) throw new TypeError('killed');
-    return real(input, init);
-  };
-  try {
-    await work();
-  } finally {
-    globalThis.fetch = real;
-  }
-  forgetSnapshots(0);
-  return count >= n;
-}
 
 describe('tables', () => {
   it('are at most one too many after a refresh that is killed at any step, and no answer changes', async () => {

@@ -1,12 +1,12 @@
 /** Jobs through the routes: who may make, run and see them, with whose rights they run, failures, overlap, and what is left. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { DEVELOPER } from '../../dev/roles.ts';
-import { forgetSnapshots } from '../../src/catalog/snapshot.ts';
 import { sweepJobs } from '../../src/service/ops/job-life.ts';
 import { sweepCaches } from '../../src/service/write/refresh-cache.ts';
 import type { Runtime } from '../../src/service.ts';
 import { MemoryJobs } from '../support/jobs-memory.ts';
 import { startService, type TestService } from '../support/service.ts';
+import { killed } from './support/killed.ts';
 
 const TABLES = [
   'CREATE SCHEMA shop',
@@ -566,25 +566,6 @@ describe('VALIDATE DATA', () => {
     expect(await ran()).toMatchObject({ status: 'failed', message: 'This needs EDIT on datasource.main' });
   });
 });
-
-/** Ends the isolate at its n-th request to a database: that request and all later ones fail, before it is sent or after. */
-async function killed(n: number, isSent: boolean, work: () => Promise<unknown>): Promise<boolean> {
-  const real = globalThis.fetch;
-  let count = 0;
-  globalThis.fetch = async (input, init) => {
-    count++;
-    if (count === n && isSent) await (await real(input, init)).text();
-    if (count >= n) throw new TypeError('killed');
-    return real(input, init);
-  };
-  try {
-    await work();
-  } finally {
-    globalThis.fetch = real;
-  }
-  forgetSnapshots(0);
-  return count >= n;
-}
 
 describe('a run that is killed', () => {
   it('at any step changes no answer, leaves at most one table too many, and the job goes on', async () => {
