@@ -1,6 +1,6 @@
 /** A Citus cluster on this machine with the lifetime of a test: built from source, outside the folders of the installed PostgreSQL. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { postgresPrograms, type ScratchPostgres, startServer } from './scratch-postgres.ts';
@@ -34,6 +34,13 @@ export function buildCitus(source: string, dir: string): string {
   const work = join(dir, 'source');
   mkdirSync(work, { recursive: true });
   cpSync(source, work, { recursive: true });
+  const compatible = join(work, 'src/include/pg_version_compat.h');
+  // PostgreSQL has a function of this name since 15.18, in dbcommands.h
+  if (/have_createdb_privilege/.test(readFileSync(join(place('--includedir-server'), 'commands/dbcommands.h'), 'utf8')))
+    writeFileSync(compatible, readFileSync(compatible, 'utf8').replace('\nhave_createdb_privilege(void)', '\ncitus_have_createdb_privilege(void)'));
+  // the copy has new times; if `configure` were older than its sources, make would call autoconf
+  const now = new Date();
+  utimesSync(join(work, 'configure'), now, now);
   const step = (program: string, ...args: string[]): void => {
     const { status, stdout, stderr } = spawnSync(program, args, {
       cwd: work,
