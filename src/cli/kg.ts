@@ -33,6 +33,8 @@ const HELP = `Usage: npm run kg -- COMMAND
                                  check the data of an ontology (keys, foreign keys, indexes) and store numbers
                                  of rows; errors give exit code 1. Connects to the catalog (CATALOG_URL) and to
                                  datasources (DATASOURCE_<NAME>), or to those of npm start (session file)
+  advise --ontology NAME         propose how Citus should distribute the tables of an ontology, with reasons;
+    [--datasource d] [--small N] tables of up to N rows (1000000) may be copied to each worker. Connects like --data
   doctor                         check service, token, catalog and datasources; a failure gives exit code 1
   introspect DATASOURCE          print a starting script for the tables of a datasource
     [--schema s] [--tables a,b]  (its secret DATASOURCE_<NAME>, or for main the session file's database);
@@ -98,6 +100,11 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     return lint(await readModelFiles(operands, env));
   },
   validate: (call, env) => (call.data ? validateStored(call, env) : validateFile(call, env)),
+  advise: async ({ operands, ontology, advice }, env) => {
+    if (ontology === undefined || operands.length > 0) throw new Failure('advise needs --ontology NAME, and no operands', 2);
+    const [{ advise }, { loadNodeParser }] = await Promise.all([import('./advise.ts'), import('./node-parser.ts')]);
+    return advise({ ontology, ...advice }, env, await loadNodeParser());
+  },
   doctor: async ({ operands }, env) => {
     if (operands.length > 0) throw new Failure('doctor takes no operands', 2);
     const { doctor } = await import('./doctor.ts');
@@ -152,6 +159,7 @@ interface Call {
   readonly fresh: boolean;
   readonly data: boolean;
   readonly selection: Selection;
+  readonly advice: { readonly datasource: string | undefined; readonly small: string | undefined };
   readonly files: Omit<ApplyOptions, 'ontology'> & {
     readonly to: string | undefined;
     readonly format: string | undefined;
@@ -170,6 +178,8 @@ function read(args: readonly string[]): Call {
         ontology: { type: 'string', short: 'o' },
         new: { type: 'boolean' },
         data: { type: 'boolean' },
+        datasource: { type: 'string' },
+        small: { type: 'string' },
         schema: { type: 'string' },
         tables: { type: 'string' },
         source: { type: 'string' },
@@ -194,6 +204,7 @@ function read(args: readonly string[]): Call {
       fresh: values.new ?? false,
       data: values.data ?? false,
       selection: { schema: values.schema, tables: values.tables },
+      advice: { datasource: values.datasource, small: values.small },
       files: {
         source: values.source,
         expect: values.expect,

@@ -360,3 +360,33 @@ describe('the columns of a mapping', () => {
     expect(read('SELECT `a` FROM t')).toEqual({});
   });
 });
+
+describe('advise', () => {
+  it('proposes a layout of the tables that the mappings read, with counted rows', async () => {
+    const { code, out, err } = await kg('advise', '--ontology', 'Shop', '--datasource', 'main');
+    expect(err).toBe('');
+    expect(code).toBe(0);
+    expect(out[0]).toBe('-- ontology shop, datasource main');
+    expect(out).toContain('-- shop.vip: 0 rows, so each worker gets a copy and joins it without a request');
+    expect(out.filter((l) => l.includes('create_distributed_table')).toSorted()).toEqual([
+      "SELECT create_distributed_table('public.plain', 'id');",
+      `SELECT create_distributed_table('shop."order"', 'customer_id', colocate_with => 'shop.customer');`,
+      "SELECT create_distributed_table('shop.country', 'code');",
+      "SELECT create_distributed_table('shop.customer', 'id');",
+      "SELECT create_distributed_table('shop.old_order', 'customer_id', colocate_with => 'shop.customer');",
+      "SELECT create_distributed_table('shop.order_tag', 'tag', colocate_with => 'shop.tag');",
+      "SELECT create_distributed_table('shop.tag', 'id');",
+    ]);
+    const copied = await kg('advise', '--ontology', 'shop', '--small', '1000');
+    expect(copied.out.join('\n')).toContain('one server is enough');
+  });
+
+  it.each([
+    [['--ontology', 'shpo'], 'unknown ontology shpo; did you mean shop?'],
+    [['--ontology', 'shop', '--datasource', 'other'], 'the datasource other is not attached to shop'],
+  ])('%j fails', async (args, message) => {
+    const { code, err } = await kg('advise', ...args);
+    expect(code).toBe(1);
+    expect(err).toContain(message);
+  });
+});

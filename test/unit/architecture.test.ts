@@ -57,7 +57,10 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   // `kg token --new` prints an admin token without a service
   'cli/kg.ts': ['auth/tokens.ts'],
   'cli/generate-bearer.ts': ['auth/bearer.ts'],
-  // the four commands that open a database: doctor, validate --data, introspect, the first admin (docs/design/platform-rules.md#the-command-line)
+  // the five commands that open a database: doctor, validate --data, introspect, advise, the first admin (docs/design/platform-rules.md#the-command-line)
+  'cli/advise.ts': ['catalog'],
+  'cli/advise-joins.ts': ['checks'],
+  'cli/advise-read.ts': ['engine'],
   'cli/introspect.ts': ['engine'],
   'cli/introspect-read.ts': ['engine'],
   'cli/validate-data.ts': ['engine', 'catalog', 'checks'],
