@@ -72,13 +72,15 @@ export async function startScripts(scripts: Readonly<Record<string, Started>>): 
   return { urls, stop: () => ended(miniflare) };
 }
 
-/** The bindings of the service's script, except its settings. */
+/** The bindings of the service's script in wrangler.toml, except its settings and static files. */
 export const SERVICE_BINDINGS: Pick<V4WorkerOptions, 'kvNamespaces' | 'durableObjects'> = {
   kvNamespaces: ['CACHE'],
   durableObjects: {
     MCP_PRINCIPAL: { className: 'McpPrincipal', useSQLite: true },
     ASYNC_STATEMENT: { className: 'AsyncStatement', useSQLite: true },
+    LOGIN_THROTTLE: { className: 'LoginThrottle', useSQLite: true },
     OAUTH_STORE: { className: 'OAuthStore', useSQLite: true },
+    JOB: { className: 'ScheduledJob', useSQLite: true },
   },
 };
 

@@ -84,6 +84,10 @@ const FINISH = sql`UPDATE kg_catalog.jobs SET run = CASE WHEN $7::int = 0 THEN N
 const LOSE = sql`UPDATE kg_catalog.jobs SET run = NULL, run_until = NULL, ended = now(), message = $4, failures = failures + 1,
     next_run = CASE WHEN next_run IS NULL OR paused AND next_run <= started THEN NULL ELSE to_timestamp($5::bigint / 1000.0) END
   WHERE id = $1::uuid AND run = $2::uuid AND run_until <= now() AND edition = $3::bigint RETURNING id`;
+// the objects wake by themselves, or by the hourly sweep; a run that goes on is not late
+const TROUBLED = sql`SELECT o.name AS ontology, j.name, j.failures FROM kg_catalog.jobs j JOIN kg_catalog.ontologies o ON o.id = j.ontology_id
+  WHERE j.failures > 0 AND NOT j.paused OR j.next_run < now() - make_interval(secs => $1::int) AND (j.run_until IS NULL OR j.run_until < now() - make_interval(secs => $1::int))
+  ORDER BY j.failures DESC, j.next_run, o.name, j.name LIMIT $2::int`;
 const DUE = sql`SELECT id::text AS id, floor(extract(epoch FROM next_run) * 1000)::bigint::text AS next_run FROM kg_catalog.jobs
   WHERE next_run < now() + interval '1 hour' ORDER BY next_run LIMIT $1::int`;
 
@@ -186,4 +190,16 @@ export async function loseRun(db: CatalogDb, { id, lost, edition }: StoredJob, e
 /** The jobs that run within an hour, or should have run, those first that have waited longest. @throws SvcError 503 */
 export async function dueJobs(db: CatalogDb, most: number): Promise<readonly { readonly id: string; readonly nextRun: number }[]> {
   return (await db.query(DUE, [most])).map((r) => ({ id: String(r.id), nextRun: Number(r.next_run) }));
+}
+
+/** A job whose last runs have failed, or that did not run when it was due. */
+export interface TroubledJob {
+  readonly ontology: string;
+  readonly name: string;
+  readonly failures: number;
+}
+
+/** The jobs that have failed since they last succeeded, and those that are `lateSeconds` late, the former first. @throws SvcError 503 */
+export async function troubledJobs(db: CatalogDb, lateSeconds: number, most: number): Promise<readonly TroubledJob[]> {
+  return (await db.query(TROUBLED, [lateSeconds, most])).map((r) => ({ ontology: String(r.ontology), name: String(r.name), failures: Number(r.failures) }));
 }

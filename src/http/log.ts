@@ -42,12 +42,12 @@ function lineOf(c: AppContext, timing: Timing): Readonly<Record<string, unknown>
 }
 
 /** The fields of a line that Analytics Engine gets, in the order of its columns `blob1`, ... and `double1`, ... (docs/operating.md#the-worker). Append only. */
-const TEXTS = ['method', 'path', 'status', 'code', 'ontology', 'datasource', 'cache'] as const;
+const TEXTS = ['method', 'path', 'status', 'code', 'ontology', 'datasource', 'cache', 'job', 'outcome'] as const;
 const NUMBERS = ['ms', 'auth_ms', 'plan_ms', 'wait_ms', 'database_ms', 'stream_ms', 'rows', 'bytes'] as const;
 /** The longest index of a data point is 96 bytes. */
 const INDEX_CHARACTERS = 24;
 
-/** A data point for Analytics Engine of the line of a request. It has no user. */
+/** A data point for Analytics Engine of the line of a request, or of the run of a job. It has no user. */
 export const pointOf = (line: Readonly<Record<string, unknown>>): { indexes: string[]; blobs: string[]; doubles: number[] } => ({
   indexes: [String(line.ontology ?? '').slice(0, INDEX_CHARACTERS)],
   blobs: TEXTS.map((name) => String(line[name] ?? '').slice(0, 500)),

@@ -70,7 +70,7 @@ export const API: Paths = {
     get: operation({
       id: 'health_ready',
       tag: 'Service',
-      summary: 'Checks the catalog, its migrations, each datasource, Workers KV and the Durable Objects',
+      summary: 'Checks the catalog, its migrations, each datasource, Workers KV, the Durable Objects and the jobs',
       description: 'For administrators. The language model is not asked.',
       answers: { 200: answer('All that is configured answers', 'Ready') },
       fails: [403, 503],

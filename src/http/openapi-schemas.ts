@@ -32,7 +32,7 @@ const Ready = Success.extend({
     version: text('The release of the service'),
     checks: z.array(
       z.object({
-        name: text('`catalog`, `migrations`, `datasource <name>`, `datasource <name> replica <n>`, `kv`, `durable_objects` or `language_model`'),
+        name: text('`catalog`, `migrations`, `datasource <name>`, `datasource <name> replica <n>`, `kv`, `durable_objects`, `jobs` or `language_model`'),
         state: z.enum(['ok', 'warning', 'failed', 'off']),
         ms: z.number().optional(),
         detail: z.string().optional(),

@@ -19,6 +19,9 @@ export abstract class JobObject<E> extends DurableObject<E> {
     await (await this.#loaded()).wake(id, at);
   }
 
+  /** Answers, and stores nothing. */
+  ping(): void {}
+
   override async alarm(): Promise<void> {
     await (await this.#loaded()).alarm();
   }
@@ -29,10 +32,13 @@ export abstract class JobObject<E> extends DurableObject<E> {
  * (docs/design/platform-rules.md#names-of-durable-objects).
  */
 export function jobObjects(namespace: DurableObjectNamespace, hint: string | null): NonNullable<Runtime['jobs']> {
+  const stub = (id: string) =>
+    namespace.get(
+      namespace.idFromName(`${hint ?? '-'}:${id}`),
+      hint === null ? {} : { locationHint: hint as DurableObjectLocationHint },
+    ) as unknown as NonNullable<Runtime['jobs']> & Pick<JobLife, 'wake'>;
   return {
-    wake: (id, at) => {
-      const stub = namespace.get(namespace.idFromName(`${hint ?? '-'}:${id}`), hint === null ? {} : { locationHint: hint as DurableObjectLocationHint });
-      return (stub as unknown as Pick<JobLife, 'wake'>).wake(id, at);
-    },
+    wake: (id, at) => stub(id).wake(id, at),
+    ping: () => stub('ready').ping(),
   };
 }

@@ -28,7 +28,7 @@ export interface Runtime {
   /** Runs asynchronous statements; undefined: not available. */
   readonly asyncStatements?: AsyncStatements | undefined;
   /** The objects that run jobs; undefined: not available. */
-  readonly jobs?: { wake(id: string, at: number): Promise<void> } | undefined;
+  readonly jobs?: { wake(id: string, at: number): Promise<void>; ping(): Promise<void> } | undefined;
   /** Counts a request for a rate limit and returns false if it exceeds the limit; undefined: no rate limit. */
   readonly admit?: ((key: string) => Promise<boolean>) | undefined;
   /** Counts attempts to sign in; undefined: not counted. */

@@ -1,6 +1,7 @@
 /** Jobs through the routes: who may make, run and see them, with whose rights they run, failures, overlap, and what is left. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { DEVELOPER } from '../../dev/roles.ts';
+import { pointOf } from '../../src/http/log.ts';
 import { sweepJobs } from '../../src/service/ops/job-life.ts';
 import { sweepCaches } from '../../src/service/write/refresh-cache.ts';
 import type { Runtime } from '../../src/service.ts';
@@ -26,6 +27,7 @@ let service: TestService;
 let runtime: Runtime;
 const clock = { ahead: 0 };
 const logged: Readonly<Record<string, unknown>>[] = [];
+const counted: Readonly<Record<string, unknown>>[] = [];
 const jobs = new MemoryJobs(() => runtime);
 
 const catalog = (sql: string): Promise<Record<string, unknown>[]> => service.database.superuser(sql);
@@ -47,7 +49,7 @@ beforeAll(async () => {
   service = await startService({
     tables: TABLES,
     settings: (database) => ({ DATASOURCE_MAIN_WRITER: database.secret(DEVELOPER) }),
-    parts: { now: () => Date.now() + clock.ahead, log: (line) => logged.push(line), jobs },
+    parts: { now: () => Date.now() + clock.ahead, log: (line) => logged.push(line), measured: (line) => line.method === 'JOB' && counted.push(line), jobs },
   });
   runtime = (await service.request(service.token)).runtime;
   await service.rows(MODEL, 'shop');
@@ -58,6 +60,7 @@ beforeEach(async () => {
   for (const { name } of await catalog('SELECT name FROM kg_catalog.jobs')) await service.rows(`DROP JOB ${name}`, 'shop');
   await settled();
   logged.length = 0;
+  counted.length = 0;
   jobs.items.clear();
 });
 
@@ -78,6 +81,27 @@ describe('a job', () => {
     }
     clock.ahead = 0;
     expect((await service.rows('SHOW CACHES', 'shop'))[0].state).toBe('used');
+  });
+
+  it('writes a line of each run, and counts it', async () => {
+    await service.rows(JOB, 'shop');
+    await runs();
+    await service.database.superuser('ALTER TABLE shop.t_person RENAME TO gone');
+    await runs();
+    await service.database.superuser('ALTER TABLE shop.gone RENAME TO t_person');
+    const told = { event: 'job', name: 'nightly', kind: 'cache_mapping', ontology: 'shop', user: 'admin', ms: expect.any(Number) };
+    expect(logged.filter(({ event }) => event === 'job')).toEqual([
+      expect.objectContaining({ ...told, level: 'info', outcome: 'succeeded', status: 200, rows: 3 }),
+      expect.objectContaining({ ...told, level: 'warn', outcome: 'failed', status: 400, code: expect.any(String) }),
+    ]);
+    expect(counted.map(pointOf)).toMatchObject([
+      {
+        indexes: ['shop'],
+        blobs: ['JOB', 'cache_mapping', '200', '', 'shop', '', '', 'nightly', 'succeeded'],
+        doubles: [expect.any(Number), 0, 0, 0, 0, 0, 3, 0],
+      },
+      { indexes: ['shop'], blobs: ['JOB', 'cache_mapping', '400', expect.any(String), 'shop', '', '', 'nightly', 'failed'] },
+    ]);
   });
 
   it('runs by RUN JOB, also while it is paused, and not by its schedule then', async () => {

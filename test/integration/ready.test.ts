@@ -8,13 +8,17 @@ import { startService, type TestService } from '../support/service.ts';
 let service: TestService;
 const namespace = memoryNamespace();
 const kv = { broken: false };
+const objects = { broken: false };
 
 beforeAll(async () => {
   const reading: typeof namespace.getWithMetadata = ((...args: Parameters<typeof namespace.getWithMetadata>) =>
     kv.broken ? Promise.reject(new Error('KV is down')) : namespace.getWithMetadata(...args)) as typeof namespace.getWithMetadata;
   service = await startService({
     settings: { DATASOURCE_NOWHERE: JSON.stringify({ url: 'postgres://u:secret-77@db.internal/x', endpoint: 'http://127.0.0.1:1/sql' }) },
-    parts: { kv: keyValues({ ...namespace, getWithMetadata: reading }, { scope: 'test', secret: 'secret' }) },
+    parts: {
+      jobs: { wake: () => Promise.resolve(), ping: () => (objects.broken ? Promise.reject(new Error('gone')) : Promise.resolve()) },
+      kv: keyValues({ ...namespace, getWithMetadata: reading }, { scope: 'test', secret: 'secret' }),
+    },
   });
 });
 afterAll(() => service?.close());
@@ -32,7 +36,7 @@ const ready = async (token: string): Promise<{ status: number; text: string; sta
 };
 
 describe('health/ready', () => {
-  const OK = { catalog: 'ok', migrations: 'ok', 'datasource main': 'ok', kv: 'ok', durable_objects: 'ok', language_model: 'off' };
+  const OK = { catalog: 'ok', migrations: 'ok', 'datasource main': 'ok', kv: 'ok', durable_objects: 'ok', jobs: 'ok', language_model: 'off' };
 
   it('reports each part to an administrator', async () => {
     const { status, states, text } = await ready(service.token);
@@ -44,6 +48,36 @@ describe('health/ready', () => {
   it('is for administrators only', async () => {
     expect((await ready(await service.user('ann'))).status).toBe(403);
     expect((await service.fetch('/svc/api/health/ready')).status).toBe(401);
+  });
+
+  it('warns of jobs that fail or do not run, and stays ready', async () => {
+    await service.rows('CREATE ONTOLOGY farm; CREATE ONTOLOGY shop');
+    for (const name of ['fails', 'late', 'later', 'busy', 'paused', 'well'])
+      await service.rows(`CREATE JOB ${name} SCHEDULE '17 * * * *' AS VALIDATE DATA farm`, 'farm');
+    await service.rows("CREATE JOB other SCHEDULE '17 * * * *' AS VALIDATE DATA shop", 'shop');
+    const change = (jobs: string, set: string) => service.database.superuser(`UPDATE kg_catalog.jobs SET ${set} WHERE name IN (${jobs})`);
+    await change("'fails', 'other'", 'failures = 3');
+    await change("'late', 'later', 'busy'", "next_run = now() - interval '21 minutes'");
+    await change("'later'", "run = gen_random_uuid(), run_until = now() - interval '21 minutes'");
+    await change("'busy'", "run = gen_random_uuid(), run_until = now() + interval '5 minutes'");
+    await change("'paused'", 'paused = true, next_run = NULL, failures = 2');
+    await change("'well'", "next_run = now() - interval '10 minutes'");
+    const { status, states } = await ready(service.token);
+    expect([status, states]).toEqual([
+      200,
+      {
+        ...OK,
+        jobs: 'warning: farm.fails has failed (3 in a row); shop.other has failed (3 in a row); farm.late has not run when it was due; farm.later has not run when it was due',
+      },
+    ]);
+    await service.rows('DROP ONTOLOGY shop; DROP ONTOLOGY farm');
+  });
+
+  it('is 503 if the objects of jobs do not answer', async () => {
+    objects.broken = true;
+    const { status, states } = await ready(service.token);
+    objects.broken = false;
+    expect([status, states.durable_objects]).toEqual([503, 'failed: it failed']);
   });
 
   it('is 503 and names the parts that fail, without addresses or passwords', async () => {

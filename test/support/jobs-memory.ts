@@ -51,6 +51,8 @@ export class MemoryJobs {
     return item.life.wake(id, at);
   }
 
+  async ping(): Promise<void> {}
+
   /** Starts the objects again, as after an end of their isolate: only what is stored is left. */
   restart(): void {
     for (const item of this.items.values()) item.life = new JobLife(item.storage, this.#runtime, runScript, () => 0);

@@ -43,7 +43,7 @@ const DIALECT = SQLDialect.define({ ...PostgreSQL.spec, identifierQuotes: '"`' }
 const MODELLING = SQLDialect.define({
   ...PostgreSQL.spec,
   identifierQuotes: '"`',
-  keywords: `${PostgreSQL.spec.keywords ?? ''} ontology concept property measure mapping view cube example policy inherits label multivalue multireference inverseof transitive symmetric includes tags description options mask partial replace using into`,
+  keywords: `${PostgreSQL.spec.keywords ?? ''} ontology concept property measure mapping view cube example policy inherits label multivalue multireference inverseof transitive symmetric includes tags description options mask partial replace using into cache uncache job schedule timezone pause resume`,
 });
 
 const look = EditorView.theme({

@@ -2,7 +2,7 @@
  * The life of a job in its Durable Object (docs/design/jobs.md): an alarm at the moment of its next run, until the job is dropped or paused. What the job is and
  * when it runs is in the catalog; the object only has its id.
  */
-import { claimJob, continueRun, dueJobs, finishJob, loseRun, readJob, releaseRun, type StoredJob } from '../../catalog/jobs.ts';
+import { claimJob, continueRun, dueJobs, finishJob, loseRun, type RunEnd, readJob, releaseRun, type StoredJob } from '../../catalog/jobs.ts';
 import { loggedLine, SvcError } from '../../errors.ts';
 import type { Runtime } from '../runtime.ts';
 import { afterRun, spread } from '../write/schedule.ts';
@@ -43,6 +43,8 @@ interface Progress {
   readonly run: string;
   readonly planned: StoredJob;
   readonly state: unknown;
+  /** When the run began. */
+  readonly begun: number;
 }
 
 export class JobLife {
@@ -105,14 +107,14 @@ export class JobLife {
     if (job.runUntil !== null) return Math.max(job.runUntil, runtime.now()) + 1000;
     const run = crypto.randomUUID();
     if (!(await claimJob(runtime.db, job, run, LEASE_SECONDS))) return runtime.now() + spread(FIRST_PAUSE_MS, this.#random);
-    return this.#step(runtime, { run, planned: job, state: undefined });
+    return this.#step(runtime, { run, planned: job, state: undefined, begun: runtime.now() });
   }
 
   /** Counts a run that the platform has ended as failed. It would else begin again for ever, and end at the same place. */
   async #lose(runtime: Runtime, job: StoredJob): Promise<number> {
     const nextRun = await afterRun(job, Math.max(runtime.now(), job.nextRun ?? 0), job.failures + 1, this.#random);
     await loseRun(runtime.db, job, { message: LOST, nextRun });
-    runtime.log({ level: 'error', event: 'job', request_id: job.lost, job: job.id, kind: job.kind, ontology: job.ontology, status: 500, cause: LOST });
+    report(runtime, job, job.lost, { ms: runtime.now() - (job.started ?? runtime.now()), outcome: 'lost', status: 500, cause: LOST });
     return runtime.now();
   }
 
@@ -122,6 +124,7 @@ export class JobLife {
     const { planned, run } = progress;
     if (!(await continueRun(runtime.db, planned, run, LEASE_SECONDS))) {
       await releaseRun(runtime.db, planned, run, STOPPED);
+      report(runtime, planned, run, { ms: runtime.now() - progress.begun, outcome: 'stopped', status: 409 });
       return runtime.now();
     }
     return this.#step(runtime, progress);
@@ -131,7 +134,6 @@ export class JobLife {
     const { planned: job, run } = progress;
     // if the object stops during the step, the job goes on when no statement of the step can run any more
     await this.#storage.setAlarm(runtime.now() + LEASE_SECONDS * 1000 + 1000);
-    const begun = runtime.now();
     const { outcome, fault, hold } = await this.#within(runtime, progress);
     if (outcome !== undefined && 'next' in outcome) {
       await this.#keep({ ...progress, state: outcome.next });
@@ -148,16 +150,12 @@ export class JobLife {
     const end = isPostponed ? 'postponed' : failed ? 'failed' : 'succeeded';
     const next = await finishJob(runtime.db, job, run, { message: message.slice(0, MOST_CHARACTERS), end, nextRun, hold });
     const cause = fault instanceof SvcError ? fault.cause : fault;
-    runtime.log({
-      level: !failed || isPostponed || (fault instanceof SvcError && fault.status < 500) ? 'info' : 'error',
-      event: 'job',
-      request_id: run,
-      job: job.id,
-      kind: job.kind,
-      ontology: job.ontology,
-      user: job.makerName,
-      ms: Math.round(runtime.now() - begun),
+    report(runtime, job, run, {
+      ms: runtime.now() - progress.begun,
+      outcome: end,
       status: failed ? (fault instanceof SvcError ? fault.status : 500) : 200,
+      rows: outcome?.rows,
+      ...(fault instanceof SvcError ? { code: fault.code } : {}),
       ...(cause === undefined ? {} : { cause: loggedLine(cause) }),
     });
     return next === undefined ? runtime.now() : (next ?? undefined);
@@ -167,7 +165,8 @@ export class JobLife {
     const count = await this.#storage.get('pieces');
     if (typeof count !== 'number') return undefined;
     const pieces = await Promise.all(Array.from({ length: count }, (_, i) => this.#storage.get(`piece${i}`)));
-    return JSON.parse(pieces.join('')) as Progress;
+    // an earlier release did not store the beginning
+    return { begun: this.#runtime().now(), ...(JSON.parse(pieces.join('')) as Omit<Progress, 'begun'>) };
   }
 
   /** Stores the state of a run. A value of the storage has a limited size. */
@@ -201,6 +200,35 @@ export class JobLife {
       clearTimeout(timer);
     }
   }
+}
+
+/** What a run did, for its line. */
+interface Run {
+  readonly ms: number;
+  readonly outcome: RunEnd['end'] | 'lost' | 'stopped';
+  readonly status: number;
+  readonly rows?: number | undefined;
+  readonly code?: string;
+  readonly cause?: string;
+}
+
+/** Writes the line of a run, and counts it (docs/operating.md#runs-of-jobs). The line has no values. */
+function report(runtime: Pick<Runtime, 'log' | 'measured'>, job: StoredJob, run: string | null, { ms, ...did }: Run): void {
+  const isFault = did.outcome === 'lost' || (did.outcome === 'failed' && did.status >= 500);
+  const line = {
+    level: isFault ? 'error' : did.outcome === 'failed' ? 'warn' : 'info',
+    event: 'job',
+    request_id: run,
+    job: job.id,
+    name: job.name,
+    kind: job.kind,
+    ontology: job.ontology,
+    user: job.makerName,
+    ms: Math.round(ms),
+    ...did,
+  };
+  runtime.log(line);
+  runtime.measured?.({ ...line, method: 'JOB', path: job.kind, job: job.name });
 }
 
 /** A sweep calls at most this many objects. */

@@ -11,7 +11,7 @@ import type { runScript } from './script.ts';
 export type RunScript = typeof runScript;
 
 /** The result of a step: the message of the run, or the state with which the next step begins. */
-export type Outcome = { readonly message: string } | { readonly next: unknown };
+export type Outcome = { readonly message: string; readonly rows?: number | undefined } | { readonly next: unknown };
 
 /**
  * Runs a job, or a step of it.
@@ -37,5 +37,5 @@ export async function runStep(runScript: RunScript, runtime: Runtime, job: Store
   }
   const answer = await runScript(request, { ontology: job.ontology, sql: job.statement, limit: null, datasource: null });
   const [row] = (answer.kind === 'value' ? answer.data : []) as readonly { readonly rows?: number; readonly as_of?: string }[];
-  return { message: `${row?.rows} rows as of ${row?.as_of}` };
+  return { message: `${row?.rows} rows as of ${row?.as_of}`, rows: row?.rows };
 }

@@ -2,6 +2,7 @@
 
 import type { Caller } from '../../auth/authenticate.ts';
 import { sql } from '../../catalog/db.ts';
+import { troubledJobs } from '../../catalog/jobs.ts';
 import { appliedMigration, LATEST_MIGRATION } from '../../catalog/migrations.ts';
 import { httpEngine } from '../../engine/engine.ts';
 import { replicaNames } from '../../engine/replicas/options.ts';
@@ -12,7 +13,7 @@ import type { Runtime, ServiceRequest } from '../runtime.ts';
 
 /** The outcome of one check. `off`: the service is configured without it. `warning`: something is wrong, and the service works without it. */
 export interface Check {
-  /** `catalog`, `migrations`, `datasource <name>`, `datasource <name> replica <n>`, `kv`, `durable_objects` or `language_model`. */
+  /** `catalog`, `migrations`, `datasource <name>`, `datasource <name> replica <n>`, `kv`, `durable_objects`, `jobs` or `language_model`. */
   readonly name: string;
   readonly state: 'ok' | 'warning' | 'failed' | 'off';
   /** How long the check took, in milliseconds; absent if nothing was asked. */
@@ -30,7 +31,7 @@ const TIMEOUT_MS = 5000;
  */
 export async function readiness({ runtime, caller, signal }: ServiceRequest): Promise<readonly Check[]> {
   if (!caller.principal.isAdmin) throw forbidden('forbidden', 'Only administrators may see what the service depends on');
-  const { db, kv, asyncStatements, llm, now } = runtime;
+  const { db, kv, asyncStatements, jobs, llm, now } = runtime;
   const check = async (name: string, ask: () => Promise<unknown>): Promise<Check> => {
     const begun = now();
     const failed = await failure(ask);
@@ -49,13 +50,36 @@ export async function readiness({ runtime, caller, signal }: ServiceRequest): Pr
       check(`datasource ${name}`, () => httpEngine.batch(datasourceOf(runtime, caller, name), [{ text: PING }], { timeoutMs: TIMEOUT_MS, signal })),
     ),
     optional('kv', kv, (part) => part.ping()),
-    optional('durable_objects', asyncStatements, (part) => part.poll('ready', '')),
+    optional('durable_objects', asyncStatements ?? jobs, () => Promise.all([asyncStatements?.poll('ready', ''), jobs?.ping()])),
+    jobsCheck(runtime),
     ...[
       llm === undefined
         ? ({ name: 'language_model', state: 'off' } as const)
         : ({ name: 'language_model', state: 'ok', detail: 'configured; it was not asked' } as const),
     ],
   ]);
+}
+
+/** A job is late after this time: its object tries again at most 15 minutes after it could not reach the catalog. */
+const LATE_SECONDS = 20 * 60;
+/** The names of so many jobs are in the answer. */
+const NAMED_JOBS = 5;
+
+/** Looks for jobs that fail or do not run. They are a warning: no answer depends on them. */
+async function jobsCheck({ db, jobs, now }: Runtime): Promise<Check> {
+  if (jobs === undefined) return { name: 'jobs', state: 'off' };
+  const begun = now();
+  const troubles: string[] = [];
+  const failed = await failure(async () => {
+    for (const { ontology, name, failures } of await troubledJobs(db, LATE_SECONDS, NAMED_JOBS + 1))
+      troubles.push(`${ontology}.${name} ${failures > 0 ? `has failed (${failures} in a row)` : 'has not run when it was due'}`);
+  });
+  const ms = Math.round(now() - begun);
+  if (failed !== undefined) return { name: 'jobs', state: 'failed', ms, detail: failed };
+  const more = troubles.length > NAMED_JOBS ? '; and others' : '';
+  return troubles.length === 0
+    ? { name: 'jobs', state: 'ok', ms }
+    : { name: 'jobs', state: 'warning', ms, detail: `${troubles.slice(0, NAMED_JOBS).join('; ')}${more}` };
 }
 
 /** Asks the replicas of all datasources. One that cannot be used is a warning: the reads go to the primary. */

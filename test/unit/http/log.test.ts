@@ -16,8 +16,12 @@ it('a request is counted without its user, and with what failed', async () => {
   await asked('/svc/api/get_ontologies', { headers: { 'x-api-key': token } }, runtime);
   await asked('/svc/api/nothing?secret=1', {}, runtime);
   expect(lines.map(pointOf)).toEqual([
-    { indexes: [''], blobs: ['GET', '/svc/api/get_ontologies', '200', '', '', '', ''], doubles: Array.from({ length: 8 }, () => expect.any(Number)) },
-    { indexes: [''], blobs: ['GET', '/svc/api/nothing', '404', 'unknown_path', '', '', ''], doubles: Array.from({ length: 8 }, () => expect.any(Number)) },
+    { indexes: [''], blobs: ['GET', '/svc/api/get_ontologies', '200', '', '', '', '', '', ''], doubles: Array.from({ length: 8 }, () => expect.any(Number)) },
+    {
+      indexes: [''],
+      blobs: ['GET', '/svc/api/nothing', '404', 'unknown_path', '', '', '', '', ''],
+      doubles: Array.from({ length: 8 }, () => expect.any(Number)),
+    },
   ]);
   // one span at a time, and each one ends
   expect(spans.slice(0, 4)).toEqual(['plan', '-plan', 'auth', '-auth']);
