@@ -3,6 +3,7 @@ import { fold, loadSnapshot, type Snapshot, type SnapshotOptions } from '../cata
 import { unauthorized } from '../errors.ts';
 import { type Caller, type Principal, principalOf } from './authenticate.ts';
 import { can } from './grants.ts';
+import { sha256 } from './tokens.ts';
 
 /** The state of a caller that `resume` needs. */
 export type Earlier = Pick<Principal, 'userId' | 'credential' | 'tenant' | 'claims' | 'actor' | 'controllers' | 'isAdmin'>;
@@ -17,6 +18,23 @@ export const earlierOf = ({ userId, credential, tenant, claims, actor, controlle
   controllers,
   isAdmin,
 });
+
+/** The maker of a job, as it is stored. */
+export interface Maker extends Earlier {
+  /** The digest of ADMIN_TOKEN, if that was the maker's credential. */
+  readonly adminToken?: string | undefined;
+}
+
+/** A digest of ADMIN_TOKEN that is stored with what it made; undefined: it is not set. */
+export const digestOfAdmin = async ({ adminToken }: { readonly adminToken: string | null }): Promise<string | undefined> =>
+  adminToken === null ? undefined : sha256(`maker:${adminToken}`);
+
+/** The same as `resume`, for the maker of a job, whose credential may have ended long ago. @throws SvcError as `resume`; 401 `invalid_token` if it was another ADMIN_TOKEN */
+export async function resumeMaker(maker: Maker, options: SnapshotOptions & { readonly config: { readonly adminToken: string | null } }): Promise<Caller> {
+  if (maker.credential === 'admin_token' && (maker.adminToken === undefined || maker.adminToken !== (await digestOfAdmin(options.config))))
+    throw unauthorized('invalid_token', 'ADMIN_TOKEN has changed since it made this job: an administrator must replace the job');
+  return resume(maker, options);
+}
 
 const noLongerValid = () => unauthorized('invalid_token', 'The user of this statement may no longer use the service');
 

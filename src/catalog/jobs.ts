@@ -77,8 +77,9 @@ const RELEASE = sql`UPDATE kg_catalog.jobs SET run = NULL, run_until = NULL, end
 const FINISH = sql`UPDATE kg_catalog.jobs SET run = CASE WHEN $7::int = 0 THEN NULL ELSE run END, run_until = CASE WHEN $7::int = 0 THEN NULL ELSE now() + make_interval(secs => $7::int) END,
     ended = CASE WHEN edition = $3::bigint AND $5::text <> 'postponed' THEN now() ELSE ended END,
     message = CASE WHEN edition = $3::bigint AND $5 <> 'postponed' THEN $4 ELSE message END,
-    failures = CASE WHEN edition <> $3::bigint OR $5 = 'postponed' THEN failures WHEN $5 = 'failed' THEN failures + 1 ELSE 0 END,
-    next_run = CASE WHEN floor(extract(epoch FROM next_run) * 1000)::bigint = $6::bigint THEN CASE WHEN paused AND $5 <> 'postponed' THEN NULL ELSE to_timestamp($8::bigint / 1000.0) END ELSE next_run END
+    failures = CASE WHEN edition <> $3::bigint OR $5 = 'postponed' THEN failures WHEN $5 IN ('failed', 'stopped') THEN failures + 1 ELSE 0 END,
+    paused = paused OR $5 = 'stopped' AND edition = $3::bigint AND floor(extract(epoch FROM next_run) * 1000)::bigint = $6::bigint,
+    next_run = CASE WHEN floor(extract(epoch FROM next_run) * 1000)::bigint = $6::bigint THEN CASE WHEN paused AND $5 <> 'postponed' OR $5 = 'stopped' AND edition = $3::bigint THEN NULL ELSE to_timestamp($8::bigint / 1000.0) END ELSE next_run END
   WHERE id = $1::uuid AND run = $2::uuid RETURNING floor(extract(epoch FROM next_run) * 1000)::bigint::text AS next_run`;
 // RUN JOB after the beginning of the run makes another one, also if the job is paused
 const LOSE = sql`UPDATE kg_catalog.jobs SET run = NULL, run_until = NULL, ended = now(), message = $4, failures = failures + 1,
@@ -168,8 +169,8 @@ export async function releaseRun(db: CatalogDb, { id, edition }: StoredJob, run:
 /** The end of a run. */
 export interface RunEnd {
   readonly message: string;
-  /** `postponed`: the result of the run before stays. */
-  readonly end: 'succeeded' | 'failed' | 'postponed';
+  /** `postponed`: the result of the run before stays. `stopped`: it failed, and the job is paused. */
+  readonly end: 'succeeded' | 'failed' | 'stopped' | 'postponed';
   /** When the job runs next, unless it was changed during the run. */
   readonly nextRun: number | null;
   /** Seconds in which no other run may begin, because what this one has begun may go on; 0: it has ended. */

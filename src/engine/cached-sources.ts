@@ -1,6 +1,6 @@
 /** What the rows of a table may depend on, apart from rows: the role and the session that read it. */
 import { badRequest } from '../errors.ts';
-import type { TableName } from './cached-table.ts';
+import type { Limits, TableName } from './cached-table.ts';
 import type { Datasource } from './datasource.ts';
 import { httpEngine } from './engine.ts';
 import { fixed } from './statement.ts';
@@ -44,9 +44,9 @@ SELECT s.nspname || '.' || c.relname, c.relkind FROM dependent d JOIN pg_class c
  * @param role the reader's role
  * @throws SvcError 400 `not_supported`, 502, 504
  */
-export async function requireSameRows(writer: Datasource, role: string, tables: readonly TableName[], timeoutMs: number): Promise<void> {
+export async function requireSameRows(writer: Datasource, role: string, tables: readonly TableName[], limits: Limits): Promise<void> {
   const params = [JSON.stringify(tables.map(({ schema, name }) => [schema, name])), role];
-  const [answer] = await httpEngine.batch(writer, [{ text: DEPENDENT, params }], { timeoutMs, ownText: true });
+  const [answer] = await httpEngine.batch(writer, [{ text: DEPENDENT, params }], { ...limits, ownText: true });
   const [name, kind] = answer?.rows[0] ?? [];
   if (name === undefined) return;
   if (kind === 'f') {

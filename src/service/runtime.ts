@@ -56,6 +56,8 @@ export interface ServiceRequest {
   readonly spending: Spending;
   /** Aborted when the caller disconnects. */
   readonly signal: AbortSignal;
+  /** Ends also what goes on after the caller disconnects, as a refresh of a cached mapping does; undefined: nothing ends it. */
+  readonly ends?: AbortSignal | undefined;
   /** The statements that all scripts of the request may have; null: all that the caller's rights allow. */
   readonly permitted: Permitted | null;
   /** `x-ontology-version` of the request: a version that the caller has seen. */

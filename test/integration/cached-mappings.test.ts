@@ -288,7 +288,7 @@ CREATE MAPPING m_long INTO (long) AS SELECT id, code FROM shop.t_long`,
 describe('rows that depend on the role', () => {
   const check = (name: string): Promise<string> => {
     const writer = { name: 'w', ...parseDatasourceSecret(service.database.secret(DEVELOPER)) };
-    return requireSameRows(writer, 'kg_reader', [{ schema: 'shop', name }], 10_000).then(
+    return requireSameRows(writer, 'kg_reader', [{ schema: 'shop', name }], { timeoutMs: 10_000 }).then(
       () => 'same',
       (error: Error) => error.message,
     );

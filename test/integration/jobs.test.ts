@@ -1,10 +1,13 @@
 /** Jobs through the routes: who may make, run and see them, with whose rights they run, failures, overlap, and what is left. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { DEVELOPER } from '../../dev/roles.ts';
+import { createToken } from '../../src/auth/tokens.ts';
+import { listJobs } from '../../src/catalog/jobs.ts';
 import { pointOf } from '../../src/http/log.ts';
 import { sweepJobs } from '../../src/service/ops/job-life.ts';
+import { runStep } from '../../src/service/ops/job-run.ts';
 import { sweepCaches } from '../../src/service/write/refresh-cache.ts';
-import type { Runtime } from '../../src/service.ts';
+import { type Runtime, runScript } from '../../src/service.ts';
 import { MemoryJobs } from '../support/jobs-memory.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { killed } from './support/killed.ts';
@@ -39,7 +42,10 @@ const ring = (): Promise<number> => jobs.ring(Date.now() + clock.ahead);
 async function settled(): Promise<void> {
   for (let i = 0; i < 20 && (await ring()) > 0; i++);
 }
+/** As if all runs had begun earlier: RUN JOB does not wait for a while. */
+const waited = (): Promise<unknown> => catalog("UPDATE kg_catalog.jobs SET started = started - interval '1 hour', ended = ended - interval '1 hour'");
 async function runs(): Promise<Record<string, unknown>> {
+  await waited();
   await service.rows('RUN JOB nightly', 'shop');
   await settled();
   return (await shown())[0];
@@ -123,6 +129,8 @@ describe('a job', () => {
     const faults = {
       "CREATE JOB j SCHEDULE '61 * * * *' AS CACHE MAPPING m_person": 'bad_schedule',
       "CREATE JOB j SCHEDULE '* * * * * *' AS CACHE MAPPING m_person": 'bad_schedule',
+      "CREATE JOB j SCHEDULE '*/4 * * * *' AS CACHE MAPPING m_person": 'bad_schedule',
+      "CREATE JOB j SCHEDULE '*/30 * * * *' AS VALIDATE DATA shop": 'bad_schedule',
       "CREATE JOB j SCHEDULE '@daily' AS CACHE MAPPING m_person": 'bad_schedule',
       "CREATE JOB j SCHEDULE '2030-01-01T00:00:00' AS CACHE MAPPING m_person": 'bad_schedule',
       "CREATE JOB j SCHEDULE '0 0 30 2 *' AS CACHE MAPPING m_person": 'bad_schedule',
@@ -217,6 +225,7 @@ describe('a run that fails', () => {
     await service.database.exec('REVOKE SELECT ON shop.t_person FROM kg_reader');
     const pauses: number[] = [];
     try {
+      await waited();
       await service.rows('RUN JOB nightly', 'shop');
       for (let i = 0; i < 8; i++) {
         const at = Date.now() + clock.ahead;
@@ -239,6 +248,7 @@ describe('a run that fails', () => {
   it('because others read the datasource is no failure: it waits', async () => {
     await service.rows(JOB, 'shop');
     await runs();
+    await waited();
     await service.rows('ALTER JOB nightly PAUSE; RUN JOB nightly', 'shop');
     const real = runtime;
     const batch: typeof real.db.batch = (calls) =>
@@ -254,6 +264,33 @@ describe('a run that fails', () => {
     await settled();
     expect((await shown())[0].next_run).toBeNull();
     expect(logged.filter((l) => l.event === 'job').map((l) => l.status)).toEqual([200, 503, 200]);
+  });
+
+  it('whose time is over ends the statement that it has sent', async () => {
+    await service.rows(JOB, 'shop');
+    const [{ id }] = (await catalog("SELECT id::text AS id FROM kg_catalog.ontologies WHERE name = 'shop'")) as [{ id: string }];
+    const [job] = await listJobs(runtime.db, id);
+    if (job === undefined) throw new Error('no job');
+    const control = new AbortController();
+    const sent: string[] = [];
+    const real = globalThis.fetch;
+    globalThis.fetch = async (input, init) => {
+      const body = String(init?.body);
+      if (!body.includes('CREATE TABLE')) return real(input, init);
+      sent.push(body);
+      return new Promise((_, reject) => {
+        init?.signal?.addEventListener('abort', () => reject(new TypeError('aborted')));
+        setTimeout(() => control.abort(), 10);
+        setTimeout(() => reject(new TypeError('nothing ended the statement')), 2000).unref();
+      });
+    };
+    try {
+      const work = runStep(runScript, runtime, job, crypto.randomUUID(), undefined, control.signal);
+      await expect(work).rejects.toMatchObject({ cause: { message: 'aborted' } });
+    } finally {
+      globalThis.fetch = real;
+    }
+    expect(sent).toHaveLength(1);
   });
 
   it('waits while the catalog cannot be reached, and goes on then', async () => {
@@ -283,7 +320,7 @@ describe('rights', () => {
     const both = await service.user('both', 'EDIT ON ALL ontology.shop', 'EDIT ON datasource.main');
     const reader = await service.user('rita', 'QUERY ON ALL ontology.shop', 'EDIT ON datasource.main');
     await service.rows(JOB, 'shop', both);
-    for (const sql of [JOB, 'RUN JOB nightly', 'ALTER JOB nightly RESUME', "ALTER JOB nightly SCHEDULE '* * * * *'"])
+    for (const sql of [JOB, 'RUN JOB nightly', 'ALTER JOB nightly RESUME', "ALTER JOB nightly SCHEDULE '0 * * * *'"])
       for (const token of [editor, reader]) expect(await service.fault(sql, 'shop', token), sql).toBe('403 forbidden');
     for (const sql of ['ALTER JOB nightly PAUSE', 'DROP JOB nightly', 'DROP JOB IF EXISTS nightly'])
       expect(await service.fault(sql, 'shop', reader), sql).toBe('403 forbidden');
@@ -301,20 +338,48 @@ describe('rights', () => {
     expect(await runs()).toMatchObject({ status: 'succeeded', maker: 'mia' });
     await service.rows('REVOKE EDIT ON datasource.main FROM USER mia');
     // RUN JOB by an administrator does not lend rights to it
-    expect(await runs()).toMatchObject({ status: 'failed', message: 'This needs EDIT on datasource.main' });
+    expect(await runs()).toMatchObject({ status: 'paused', next_run: null, message: 'This needs EDIT on datasource.main' });
     await service.rows('GRANT EDIT ON datasource.main TO USER mia; REVOKE EDIT ON ALL ontology.shop FROM USER mia');
-    expect(await runs()).toMatchObject({ status: 'failed', message: expect.stringContaining('unknown ontology') });
+    expect(await runs()).toMatchObject({ status: 'paused', message: expect.stringContaining('unknown ontology') });
     await service.rows("GRANT EDIT ON ALL ontology.shop TO USER mia; ALTER USER mia SET ACTIVE = 'false'");
-    expect(await runs()).toMatchObject({ status: 'failed', message: 'The user of this statement may no longer use the service' });
-    await service.rows("ALTER USER mia SET ACTIVE = 'true'");
+    expect(await runs()).toMatchObject({ status: 'paused', message: 'The user of this statement may no longer use the service' });
+    await service.rows("ALTER USER mia SET ACTIVE = 'true'; ALTER JOB nightly RESUME", 'shop');
     expect(await runs()).toMatchObject({ status: 'succeeded', maker: 'mia' });
+  });
+
+  it('of a maker who has lost them pause the job: it does not try again by its schedule', async () => {
+    const maker = await service.user('moe', 'EDIT ON ALL ontology.shop', 'EDIT ON datasource.main');
+    await service.rows(JOB, 'shop', maker);
+    await service.rows("ALTER USER moe SET ACTIVE = 'false'");
+    clock.ahead = 2 * HOUR;
+    await settled();
+    expect((await shown())[0]).toMatchObject({ status: 'paused', next_run: null, message: 'The user of this statement may no longer use the service' });
+    logged.length = 0;
+    clock.ahead = 50 * HOUR;
+    await settled();
+    expect(logged.filter((l) => l.event === 'job')).toEqual([]);
+    clock.ahead = 0;
+    await service.rows("ALTER USER moe SET ACTIVE = 'true'; ALTER JOB nightly RESUME", 'shop');
+    expect((await shown())[0]).toMatchObject({ status: expect.stringMatching(/scheduled|succeeded/), next_run: expect.any(String) });
+  });
+
+  it('of ADMIN_TOKEN end with it', async () => {
+    await service.rows(JOB, 'shop');
+    expect(await runs()).toMatchObject({ status: 'succeeded', maker: 'admin' });
+    const real = runtime;
+    for (const adminToken of [createToken(), null]) {
+      runtime = { ...real, config: { ...real.config, adminToken } };
+      expect(await runs()).toMatchObject({ status: 'paused', next_run: null, message: expect.stringContaining('ADMIN_TOKEN has changed') });
+    }
+    runtime = real;
+    expect(await runs()).toMatchObject({ status: 'paused', message: expect.stringContaining('3 rows') });
   });
 
   it('do not grow when the maker becomes an administrator, whose credential may have been made by others', async () => {
     const maker = await service.user('max', 'EDIT ON ALL ontology.shop', 'EDIT ON datasource.main');
     await service.rows(JOB, 'shop', maker);
     await service.rows('GRANT ROLE admin TO USER max; REVOKE EDIT ON datasource.main FROM USER max');
-    expect(await runs()).toMatchObject({ status: 'failed', message: 'This needs EDIT on datasource.main' });
+    expect(await runs()).toMatchObject({ status: 'paused', message: 'This needs EDIT on datasource.main' });
   });
 
   it('to see a mapping are needed to know of its job', async () => {
@@ -380,6 +445,10 @@ describe('two runs', () => {
     await ring();
     runtime = real;
     expect(again).toBeDefined();
+    await settled();
+    expect(logged.filter((l) => l.event === 'job' && l.status === 200)).toHaveLength(1);
+    // a minute after the first one began
+    clock.ahead = 61_000;
     await settled();
     expect(logged.filter((l) => l.event === 'job' && l.status === 200)).toHaveLength(2);
   });
@@ -499,6 +568,7 @@ describe('what is left', () => {
 describe('VALIDATE DATA', () => {
   const CHECKS = "CREATE OR REPLACE JOB checks SCHEDULE '40 3 * * *' AS VALIDATE DATA shop";
   const ran = async (token = service.token): Promise<Record<string, unknown>> => {
+    await waited();
     await service.rows('RUN JOB checks', 'shop');
     await settled();
     return (await shown(token))[0];
@@ -578,16 +648,16 @@ describe('VALIDATE DATA', () => {
     const part = await service.user('pat', 'EDIT ON ontology.shop', 'QUERY ON ALL ontology.shop', 'EDIT ON datasource.main');
     const editor = await service.user('edi', 'EDIT ON ALL ontology.shop', 'QUERY ON ALL ontology.shop');
     for (const token of [part, editor]) expect(await service.fault(CHECKS, 'shop', token)).toBe('403 forbidden');
-    expect(await service.fault("CREATE JOB c SCHEDULE '* * * * *' AS VALIDATE DATA other", 'shop')).toBe('400 other_ontology');
+    expect(await service.fault("CREATE JOB c SCHEDULE '0 * * * *' AS VALIDATE DATA other", 'shop')).toBe('400 other_ontology');
     await service.rows(CHECKS, 'shop', maker);
     expect(await ran(maker)).toMatchObject({ status: 'succeeded', message: expect.stringContaining('0 errors') });
     expect((await shown(editor))[0].message).toBe('the run ended');
     await service.rows('CREATE POLICY few ON CONCEPT person TO PUBLIC USING (no < 2)', 'shop');
-    expect(await ran()).toMatchObject({ status: 'failed', message: expect.stringContaining('no policy applies') });
+    expect(await ran()).toMatchObject({ status: 'paused', message: expect.stringContaining('no policy applies') });
     expect((await shown(maker))[0].message).toBe('the run failed');
     await service.rows('DROP POLICY few', 'shop');
     await service.rows('REVOKE EDIT ON datasource.main FROM USER val');
-    expect(await ran()).toMatchObject({ status: 'failed', message: 'This needs EDIT on datasource.main' });
+    expect(await ran()).toMatchObject({ status: 'paused', message: 'This needs EDIT on datasource.main' });
   });
 });
 
@@ -603,6 +673,7 @@ describe('a run that is killed', () => {
       for (const isSent of [false, true]) {
         const before = await service.rows(PEOPLE, 'shop');
         await service.database.exec(`UPDATE shop.t_person SET name = 'n${n}${isSent}'`);
+        await waited();
         await service.rows('RUN JOB nightly', 'shop');
         if (await killed(n, isSent, () => ring())) {
           goesOn = true;

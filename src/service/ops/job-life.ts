@@ -31,6 +31,8 @@ const LONGEST_MS = 86_400_000;
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [15_000, 900_000];
 /** A run that finds too many others that read the datasource waits for this time, and a random part of it. */
 const BUSY_MS = 60_000;
+/** The maker is not active any more, lacks a right, or does not see the ontology. */
+const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404]);
 const MOST_CHARACTERS = 4000;
 const PIECE_CHARACTERS = 500_000;
 const FAILED = 'the run failed; the log of the service has the reason';
@@ -147,7 +149,9 @@ export class JobLife {
     const nextRun = isPostponed
       ? after + BUSY_MS + Math.floor(BUSY_MS * this.#random())
       : await afterRun(job, after, failed && hold === 0 ? job.failures + 1 : 0, this.#random);
-    const end = isPostponed ? 'postponed' : failed ? 'failed' : 'succeeded';
+    // a right that the maker does not have now, it does not have in an hour either
+    const isRefused = fault instanceof SvcError && REFUSALS.has(fault.status);
+    const end = isPostponed ? 'postponed' : isRefused ? 'stopped' : failed ? 'failed' : 'succeeded';
     const next = await finishJob(runtime.db, job, run, { message: message.slice(0, MOST_CHARACTERS), end, nextRun, hold });
     const cause = fault instanceof SvcError ? fault.cause : fault;
     report(runtime, job, run, {

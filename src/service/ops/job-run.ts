@@ -1,5 +1,5 @@
 /** Runs the statement of a job with the rights that its maker has now. */
-import { type Earlier, resume } from '../../auth/resume.ts';
+import { type Maker, resumeMaker } from '../../auth/resume.ts';
 import type { StoredJob } from '../../catalog/jobs.ts';
 import { jobRun } from '../../language/modelling/job.ts';
 import type { Runtime, ServiceRequest } from '../runtime.ts';
@@ -19,13 +19,14 @@ export type Outcome = { readonly message: string; readonly rows?: number | undef
  * @throws SvcError 401 if the maker may not use the service any more; as the statement
  */
 export async function runStep(runScript: RunScript, runtime: Runtime, job: StoredJob, run: string, state: unknown, signal: AbortSignal): Promise<Outcome> {
-  const caller = await resume(JSON.parse(job.maker) as Earlier, runtime);
+  const caller = await resumeMaker(JSON.parse(job.maker) as Maker, runtime);
   const request: ServiceRequest = {
     runtime,
     caller,
     requestId: run,
     spending: new Spending(),
     signal,
+    ends: signal,
     permitted: null,
     knownVersion: null,
     about: () => undefined,

@@ -41,7 +41,7 @@ async function cacheMapping(ctx: Changing, { name, datasource: other, options: w
   const draft = editable(ctx, source.offset);
   const graph = await draft.graph();
   const { caller, principal } = ctx;
-  const { runtime } = ctx.session.request;
+  const { runtime, ends } = ctx.session.request;
   const seen = seenBy(principal, graph.whole, runtime.parser).model.mappings;
   const mapping = find(seen, name.text) && graph.whole.mapping(name.text);
   if (mapping === undefined) {
@@ -82,7 +82,7 @@ async function cacheMapping(ctx: Changing, { name, datasource: other, options: w
     // other options apply when the rows are read
     calls: [old === undefined ? makeCache(draft.row.id, named, options) : nameCache(draft.row.id, named)],
     perform: async () => {
-      const work = refreshCache(runtime, caller, target);
+      const work = refreshCache(runtime, caller, target, ends);
       runtime.waitUntil(work.catch(() => undefined));
       const { asOf, count, maxAge } = await work;
       answer = { mapping: mapping.name, rows: count, as_of: new Date(asOf).toISOString(), max_age: maxAge };

@@ -1,5 +1,5 @@
 /** CREATE, ALTER, RUN and DROP JOB (docs/design/jobs.md). */
-import { earlierOf } from '../../auth/resume.ts';
+import { digestOfAdmin, earlierOf, type Maker } from '../../auth/resume.ts';
 import { dropJob as deleteJob, insertJob, listJobs, type NewJob, pauseJob, replaceJob, rescheduleJob, resumeJob, wantJob } from '../../catalog/jobs.ts';
 import { badRequest, forbidden, loggedLine, SvcError } from '../../errors.ts';
 import { jobRun } from '../../language/modelling/job.ts';
@@ -15,13 +15,19 @@ import { CACHES, editable } from './cached-mappings.ts';
 import { type Changing, checkName, type Done, done, exists } from './changing.ts';
 import type { Draft } from './draft.ts';
 import type { Kinds } from './kinds.ts';
-import { checkedSchedule, nextRun, type Schedule } from './schedule.ts';
+import { checkedSchedule, nextRun, type Schedule, wantedRun } from './schedule.ts';
 
 /** Each sweep wakes the jobs of all ontologies. */
 const MOST_JOBS = 50;
+/** All of them do the same, at other times. */
+const MOST_VALIDATIONS = 4;
 
 /** What a statement needs to know of a job. */
-type Known = Pick<NewJob, 'id' | 'key' | 'name' | 'statement' | 'kind' | 'target' | 'schedule' | 'timezone'> & { readonly paused: boolean };
+type Known = Pick<NewJob, 'id' | 'key' | 'name' | 'statement' | 'kind' | 'target' | 'schedule' | 'timezone'> & {
+  readonly paused: boolean;
+  readonly started: number | null;
+  readonly nextRun: number | null;
+};
 
 /** The jobs of an ontology, with the changes of the script, by key. */
 const scripts = new WeakMap<Changing, Map<string, Map<string, Known>>>();
@@ -80,6 +86,12 @@ async function requireMayRunStored(ctx: Changing, draft: Draft, { statement }: K
   }
 }
 
+/** The maker as it is stored. A job that ADMIN_TOKEN made ends with that token. */
+async function makerOf({ principal, session }: Changing): Promise<string> {
+  const adminToken = principal.credential === 'admin_token' ? await digestOfAdmin(session.request.runtime.config) : undefined;
+  return JSON.stringify({ ...earlierOf(principal), adminToken } satisfies Maker);
+}
+
 const iso = (at: number): string => new Date(at).toISOString();
 const firstRun = async (schedule: Schedule, runtime: Runtime): Promise<number> => (await nextRun(schedule, runtime.now())) ?? runtime.now();
 
@@ -97,7 +109,9 @@ async function createJob(ctx: Changing, { name, run, text, source, ...statement 
   if (old !== undefined && !statement.replace) throw exists('job', name);
   if (old === undefined && jobs.size >= MOST_JOBS)
     throw badRequest('too_many_jobs', `an ontology can have at most ${MOST_JOBS} jobs`, { offset: source.offset });
-  const schedule = await checkedSchedule(statement.schedule, statement.timezone);
+  if (run.kind === 'validate_data' && [...jobs.values()].filter((j) => j !== old && j.kind === run.kind).length >= MOST_VALIDATIONS)
+    throw badRequest('too_many_jobs', `an ontology can have at most ${MOST_VALIDATIONS} jobs of VALIDATE DATA`, { offset: source.offset });
+  const schedule = await checkedSchedule(run.kind, statement.schedule, statement.timezone);
   await requireMayRun(ctx, draft, run);
   const { principal } = ctx;
   const job: NewJob = {
@@ -110,10 +124,10 @@ async function createJob(ctx: Changing, { name, run, text, source, ...statement 
     target: run.name.text,
     ...schedule,
     makerId: principal.userId,
-    maker: JSON.stringify(earlierOf(principal)),
+    maker: await makerOf(ctx),
     nextRun: await firstRun(schedule, ctx.session.request.runtime),
   };
-  jobs.set(key, { ...job, paused: false });
+  jobs.set(key, { ...job, paused: false, started: old?.started ?? null });
   return {
     ...done(old === undefined ? [insertJob(job)] : replaceJob(job), { job: job.name, ...schedule, next_run: iso(job.nextRun) }),
     perform: () => woken(ctx, job.id, job.nextRun),
@@ -138,15 +152,18 @@ async function alterJob(ctx: Changing, { name, action, source }: AlterJob): Prom
   const { draft, jobs, job } = await found(ctx, name, source.offset);
   const { runtime } = ctx.session.request;
   if (action === 'pause') {
-    jobs.set(job.key, { ...job, paused: true });
+    jobs.set(job.key, { ...job, paused: true, nextRun: null });
     return done(pauseJob(job.id), { job: job.name, paused: true, next_run: null });
   }
   requireJobs(ctx);
   await requireMayRunStored(ctx, draft, job, source.offset);
-  const schedule = action === 'resume' ? job : await checkedSchedule(action.schedule, action.timezone);
+  // an earlier release may have stored a schedule of a shorter gap
+  const { offset } = source;
+  const at = (text: string) => ({ text, offset });
+  const schedule = action === 'resume' ? await checkedSchedule(job.kind, at(job.schedule), at(job.timezone)) : await checkedSchedule(job.kind, action.schedule, action.timezone);
   const paused = action !== 'resume' && job.paused;
   const next = await firstRun(schedule, runtime);
-  jobs.set(job.key, { ...job, schedule: schedule.schedule, timezone: schedule.timezone, paused });
+  jobs.set(job.key, { ...job, schedule: schedule.schedule, timezone: schedule.timezone, paused, nextRun: paused ? job.nextRun : next });
   const change = action === 'resume' ? resumeJob(job.id, next) : rescheduleJob(job.id, schedule.schedule, schedule.timezone, next);
   return {
     ...done(change, { job: job.name, paused, schedule: schedule.schedule, timezone: schedule.timezone, next_run: paused ? null : iso(next) }),
@@ -158,7 +175,10 @@ async function runJob(ctx: Changing, { name, source }: RunJob): Promise<Done> {
   const { draft, job } = await found(ctx, name, source.offset);
   requireJobs(ctx);
   await requireMayRunStored(ctx, draft, job, source.offset);
-  const at = ctx.session.request.runtime.now();
+  const now = ctx.session.request.runtime.now();
+  const wanted = wantedRun(job.kind, job.started, now);
+  // the schedule may have an earlier moment
+  const at = job.nextRun !== null && job.nextRun > now ? Math.min(wanted, job.nextRun) : wanted;
   return { ...done(wantJob(job.id, at), { job: job.name, status: 'queued', next_run: iso(at) }), perform: () => woken(ctx, job.id, at) };
 }
 

@@ -61,8 +61,8 @@ interface Refreshed {
   readonly maxAge: number;
 }
 
-/** Reads the rows of a mapping into a new table, and lets the cache name it. @throws SvcError 400, 502, 503, 504; the cache then keeps its table */
-export async function refreshCache(runtime: Runtime, caller: Caller, target: CacheTarget): Promise<Refreshed> {
+/** Reads the rows of a mapping into a new table, and lets the cache name it. @throws SvcError 400, 502, 503, 504, also if `signal` ends it; the cache then keeps its table */
+export async function refreshCache(runtime: Runtime, caller: Caller, target: CacheTarget, signal?: AbortSignal): Promise<Refreshed> {
   const { ontologyId, mapping, datasource, options, rows, sources, indexes, isWritten, mayLengthen } = target;
   const reader = datasourceOf(runtime, caller, datasource.name);
   const writer = writerOf(runtime, datasource.name, datasource.secret);
@@ -80,7 +80,7 @@ export async function refreshCache(runtime: Runtime, caller: Caller, target: Cac
   }
   let count: string;
   try {
-    count = await makeCachedTable(reader, writer, { ...table, rows, sources, indexes }, REFRESH_MS);
+    count = await makeCachedTable(reader, writer, { ...table, rows, sources, indexes }, { timeoutMs: REFRESH_MS, signal });
   } catch (error) {
     const fault = error instanceof SvcError ? error : undefined;
     // without an answer of the database, the table may still be made

@@ -8,14 +8,33 @@ export interface Schedule {
   readonly timezone: string;
 }
 
+/** How often a kind of job may run, in minutes. */
+interface Pace {
+  /** Between two moments of its schedule. */
+  readonly schedule: number;
+  /** Between the beginning of its last run and that of one by RUN JOB. */
+  readonly wanted: number;
+  readonly statement: string;
+}
+
+const VALIDATION: Pace = { schedule: 60, wanted: 5, statement: 'VALIDATE DATA' };
+const REFRESH: Pace = { schedule: 5, wanted: 1, statement: 'CACHE MAPPING' };
+const paceOf = (kind: string): Pace => (kind === 'validate_data' ? VALIDATION : REFRESH);
+
+const [MINUTE, DAY] = [60_000, 86_400_000];
+
+/** The moment at which RUN JOB lets a job run. @param started when its last run began; null: it has not run */
+export const wantedRun = (kind: string, started: number | null, now: number): number =>
+  started === null ? now : Math.max(now, started + paceOf(kind).wanted * MINUTE);
+
 /** Five fields of letters, digits and the signs of cron; no moments and no nicknames. */
 const FIELDS = /^[0-9A-Za-z*,/?#-]+(?: [0-9A-Za-z*,/?#-]+){4}$/;
 const MOST_CHARACTERS = 100;
 /** Names of places; not offsets such as +01:00, which have no changes of the clock. */
 const ZONE = /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/;
 
-/** Checks a schedule. @throws SvcError 400 `bad_schedule`, `bad_timezone` */
-export async function checkedSchedule(written: JobText, zone: JobText | null): Promise<Schedule> {
+/** Checks a schedule, also that a job of this kind may run so often. @throws SvcError 400 `bad_schedule`, `bad_timezone` */
+export async function checkedSchedule(kind: string, written: JobText, zone: JobText | null): Promise<Schedule> {
   const timezone = zone?.text.trim() ?? 'UTC';
   if (!ZONE.test(timezone) || !isZone(timezone)) {
     throw badRequest('bad_timezone', `unknown time zone \`${timezone.slice(0, 64)}\``, { offset: zone?.offset, hint: 'Write it as Europe/Lisbon or UTC' });
@@ -31,7 +50,34 @@ export async function checkedSchedule(written: JobText, zone: JobText | null): P
     throw badRequest('bad_schedule', `this is not a schedule: ${reason.slice(0, 200)}`, { offset: written.offset, hint });
   }
   if (next === undefined) throw badRequest('bad_schedule', 'this schedule has no moment', { offset: written.offset, hint });
+  const { schedule: least, statement } = paceOf(kind);
+  const gap = await smallestGap(schedule, least);
+  if (gap < least) {
+    const minutes = (n: number): string => `${n} minute${n === 1 ? '' : 's'}`;
+    throw badRequest('bad_schedule', `a job of ${statement} may run every ${minutes(least)} at most, and this schedule has moments ${minutes(gap)} apart`, {
+      offset: written.offset,
+      hint: `For example '${least < 60 ? `*/${least} * * * *` : '17 * * * *'}'`,
+    });
+  }
   return { schedule, timezone };
+}
+
+/**
+ * The smallest number of minutes between two moments of a schedule, up to `enough`: that of the times of a day, as if the job ran on each day. Changes of the
+ * clock do not count.
+ */
+async function smallestGap(schedule: string, enough: number): Promise<number> {
+  const times = `${schedule.split(' ', 2).join(' ')} * * *`;
+  let at = 0;
+  let least = enough;
+  for (let first: number | undefined; first === undefined || at <= first + DAY; ) {
+    const next = (await nextRun({ schedule: times, timezone: 'UTC' }, at)) ?? Number.POSITIVE_INFINITY;
+    if (first !== undefined) least = Math.min(least, (next - at) / MINUTE);
+    if (least < enough && least <= 1) break;
+    first ??= next;
+    at = next;
+  }
+  return least;
 }
 
 function isZone(timezone: string): boolean {

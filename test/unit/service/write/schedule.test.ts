@@ -1,6 +1,6 @@
 /** Schedules: the changes of the clock, and the pauses after runs that fail. */
 import { describe, expect, it } from 'vitest';
-import { afterRun, checkedSchedule, nextRun } from '../../../../src/service/write/schedule.ts';
+import { afterRun, checkedSchedule, nextRun, wantedRun } from '../../../../src/service/write/schedule.ts';
 
 const at = (iso: string): number => Date.parse(iso);
 async function moments(schedule: string, timezone: string, from: string, count: number): Promise<string[]> {
@@ -28,7 +28,43 @@ describe('a schedule', () => {
   it('is in a zone with a name, and never at the moment that it follows', async () => {
     expect(await moments('17 * * * *', 'Asia/Kolkata', '2026-03-29T00:00Z', 2)).toEqual(['2026-03-29T00:47', '2026-03-29T01:47']);
     expect(await moments('0 0 29 2 *', 'UTC', '2026-03-01T00:00Z', 1)).toEqual(['2028-02-29T00:00']);
-    expect(await checkedSchedule({ text: ' 0  12 * * mon-fri ', offset: 0 }, null)).toEqual({ schedule: '0 12 * * mon-fri', timezone: 'UTC' });
+    expect(await checkedSchedule('cache_mapping', { text: ' 0  12 * * mon-fri ', offset: 0 }, null)).toEqual({ schedule: '0 12 * * mon-fri', timezone: 'UTC' });
+  });
+});
+
+describe('how often a job may run', () => {
+  const fault = (kind: string, text: string): Promise<string> =>
+    checkedSchedule(kind, { text, offset: 7 }, { text: 'Europe/Lisbon', offset: 0 }).then(
+      () => 'allowed',
+      (error) => `${error.code} at ${error.offset}: ${error.message}`,
+    );
+  const refused = (statement: string, least: string, gap: string): string =>
+    `bad_schedule at 7: a job of ${statement} may run every ${least} at most, and this schedule has moments ${gap} apart`;
+
+  it.each([
+    ['* * * * *', '1 minute'],
+    ['*/4 * * * *', '4 minutes'],
+    ['1,2 4 1 1 *', '1 minute'],
+    ['2,58 * * * *', '4 minutes'],
+    ['2,58 0,23 * * *', '4 minutes'],
+    ['0-59/3 12 * * MON', '3 minutes'],
+    ['0,57 3,4 * * *', '3 minutes'],
+  ])('CACHE MAPPING: not %s', async (schedule, gap) => expect(await fault('cache_mapping', schedule)).toBe(refused('CACHE MAPPING', '5 minutes', gap)));
+
+  it.each(['*/5 * * * *', '0 * * * *', '2,57 0,23 * * *', '0 0 29 2 *', '30 2 * * MON-FRI', '0,55 3,4 * * *'])('CACHE MAPPING: %s', async (schedule) =>
+    expect(await fault('cache_mapping', schedule)).toBe('allowed'),
+  );
+
+  it('VALIDATE DATA: an hour', async () => {
+    expect(await fault('validate_data', '0,30 * * * *')).toBe(refused('VALIDATE DATA', '60 minutes', '30 minutes'));
+    expect(await fault('validate_data', '59 0,23 * * *')).toBe('allowed');
+    expect(await fault('validate_data', '17 * * * *')).toBe('allowed');
+    expect(await fault('validate_data', '0,45 2 * * SUN')).toBe(refused('VALIDATE DATA', '60 minutes', '45 minutes'));
+  });
+
+  it('by RUN JOB: a while after its last run began', () => {
+    expect([wantedRun('cache_mapping', null, 70), wantedRun('cache_mapping', 1000, 2000), wantedRun('cache_mapping', 1000, 99_000)]).toEqual([70, 61_000, 99_000]);
+    expect(wantedRun('validate_data', 1000, 99_000)).toBe(301_000);
   });
 });
 
