@@ -10,6 +10,10 @@ import { type DataReader, type Finding, ROWS } from './reader.ts';
 /** A check of one or a few statements. */
 export type Check = () => Promise<readonly Finding[]>;
 
+/** Groups of at most `size`: a check of one group plans a limited number of statements. */
+export const groupsOf = <T>(items: readonly T[], size: number): readonly (readonly T[])[] =>
+  Array.from({ length: Math.ceil(items.length / size) }, (_, i) => items.slice(i * size, (i + 1) * size));
+
 const list = (names: readonly string[]): string => names.map((n) => `\`${n}\``).join(', ');
 const rows = (n: number): string => `${n} row${n === 1 ? '' : 's'}`;
 const keys = (n: number): string => `${n} key${n === 1 ? '' : 's'}`;

@@ -7,7 +7,7 @@ import type { MappingDef } from '../ontology/model.ts';
 import { sameName } from '../ontology/names.ts';
 import { namesOf } from '../planner/plan/tree.ts';
 import { identifier } from '../planner/print/lexical.ts';
-import { guarded } from './checks.ts';
+import { type Check, guarded } from './checks.ts';
 import type { DataReader, Finding } from './reader.ts';
 
 /** Columns of one table. */
@@ -125,25 +125,29 @@ const INDEXED = fixed`SELECT json_build_object('schema', n.nspname, 'table', c.r
   FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
   WHERE c.relkind IN ('r', 'p') AND (n.nspname, c.relname) IN (SELECT x->>0, x->>1 FROM json_array_elements($1::json) x)`;
 
-/** Reports tables without an index that starts with a column that a path joins by. */
-export async function checkIndexes(reader: DataReader): Promise<readonly Finding[]> {
-  const found: Finding[] = [];
-  for (const [datasource, group] of Map.groupBy(joinedColumns(reader.context.graph, reader.context.parser), (j) => j.datasource)) {
-    found.push(
-      ...(await guarded(`datasource ${datasource}`, async () => {
-        const tables = (await reader.run(datasource, INDEXED, [JSON.stringify(group.map((j) => [j.schema, j.table]))])) as unknown as {
-          readonly schema: string;
-          readonly table: string;
-          readonly first: readonly string[];
-        }[];
-        return group.flatMap(({ schema, table, columns, by }): Finding[] => {
-          const known = tables.find((t) => t.schema === schema && t.table === table);
-          if (!known || columns.some((c) => known.first.includes(c))) return [];
-          const index = `CREATE INDEX ON ${identifier(schema)}.${identifier(table)} (${columns.map(identifier).join(', ')})`;
-          return [{ severity: 'warning', code: 'missing_index', object: `relationship ${by}`, message: `paths join by columns without an index: ${index}` }];
-        });
-      })),
-    );
-  }
-  return found;
+/** Checks that report tables without an index that starts with a column that a path joins by. One for each datasource of mappings. */
+export function checksOfIndexes(reader: DataReader): readonly Check[] {
+  const { graph, parser } = reader.context;
+  let joined: Map<string, Joined[]> | undefined;
+  return [...new Set(graph.model.mappings.map((m) => m.datasource))].map((datasource) => () => {
+    joined ??= Map.groupBy(joinedColumns(graph, parser), (j) => j.datasource);
+    return checkIndexes(reader, datasource, joined.get(datasource) ?? []);
+  });
+}
+
+async function checkIndexes(reader: DataReader, datasource: string, group: readonly Joined[]): Promise<readonly Finding[]> {
+  if (group.length === 0) return [];
+  return guarded(`datasource ${datasource}`, async () => {
+    const tables = (await reader.run(datasource, INDEXED, [JSON.stringify(group.map((j) => [j.schema, j.table]))])) as unknown as {
+      readonly schema: string;
+      readonly table: string;
+      readonly first: readonly string[];
+    }[];
+    return group.flatMap(({ schema, table, columns, by }): Finding[] => {
+      const known = tables.find((t) => t.schema === schema && t.table === table);
+      if (!known || columns.some((c) => known.first.includes(c))) return [];
+      const index = `CREATE INDEX ON ${identifier(schema)}.${identifier(table)} (${columns.map(identifier).join(', ')})`;
+      return [{ severity: 'warning', code: 'missing_index', object: `relationship ${by}`, message: `paths join by columns without an index: ${index}` }];
+    });
+  });
 }

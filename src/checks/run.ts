@@ -4,10 +4,10 @@ import type { PropertyStatistics } from '../catalog/statistics.ts';
 import { quoteDouble } from '../language/quote.ts';
 import type { Graph } from '../ontology/graph.ts';
 import { checksOfDangling, checksOfKeys, checkToOne, guarded } from './checks.ts';
-import { checkIndexes } from './indexes.ts';
+import { checksOfIndexes } from './indexes.ts';
 import { type DataReader, type Finding, ROWS } from './reader.ts';
-import { measureMapping, measureView } from './statistics.ts';
-import { checkCalculated, checkMeasures, checksOfLinks } from './values.ts';
+import { type Measure, measuresOfMapping, measuresOfView } from './statistics.ts';
+import { checksOfCalculated, checksOfLinks, checksOfMeasures } from './values.ts';
 
 /** What the steps so far have found. */
 export interface Found {
@@ -33,7 +33,7 @@ export function checkSteps(reader: DataReader): readonly CheckStep[] {
       findings.push(...(await check()));
     };
   const measuring =
-    (measure: (findings: readonly Finding[]) => ReturnType<typeof measureMapping>): CheckStep =>
+    (measure: Measure): CheckStep =>
     async ({ findings, statistics }) => {
       const measured = await measure(findings);
       statistics.push(...measured.statistics);
@@ -47,10 +47,10 @@ export function checkSteps(reader: DataReader): readonly CheckStep[] {
     ...relationships.map((r) => finding(() => checkToOne(reader, r, known))),
     ...forward.flatMap((r) => checksOfDangling(reader, r).map(finding)),
     ...forward.flatMap((r) => checksOfLinks(reader, r).map(finding)),
-    ...concepts.flatMap((c) => [finding(() => checkCalculated(reader, c)), finding(() => checkMeasures(reader, c))]),
-    finding(() => checkIndexes(reader)),
-    ...model.mappings.map((m) => measuring((findings) => measureMapping(reader, m, findings))),
-    ...model.views.map((v) => measuring((findings) => measureView(reader, v, findings))),
+    ...concepts.flatMap((c) => [...checksOfCalculated(reader, c), ...checksOfMeasures(reader, c)].map(finding)),
+    ...checksOfIndexes(reader).map(finding),
+    ...model.mappings.flatMap((m) => measuresOfMapping(reader, m).map(measuring)),
+    ...model.views.flatMap((v) => measuresOfView(reader, v).map(measuring)),
   ];
 }
 

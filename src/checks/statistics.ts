@@ -5,7 +5,7 @@ import type { Graph } from '../ontology/graph.ts';
 import type { ColumnDef, MappingDef, PropertyDef, ViewDef } from '../ontology/model.ts';
 import { sameName } from '../ontology/names.ts';
 import { findType, type TypeFamily } from '../ontology/types.ts';
-import { guarded } from './checks.ts';
+import { groupsOf, guarded } from './checks.ts';
 import { type DataReader, type Finding, ROWS } from './reader.ts';
 
 /** The number of frequent values that are stored of a column. */
@@ -47,17 +47,20 @@ function propertyOf(graph: Graph, mapping: MappingDef, column: ColumnDef): Prope
   return [...(concept?.properties ?? []), ...(concept?.multi ?? [])].find((p) => sameName(p.def.name, column.name))?.def;
 }
 
+/** The columns of one statement. */
+const COLUMNS = 10;
+
 /** Without columns that have the name of a calculated property: queries do not read them. */
-function targetOfMapping(reader: DataReader, mapping: MappingDef): Target {
-  const columns = mapping.columns.flatMap((c) => {
+function targetOfMapping(reader: DataReader, mapping: MappingDef, group: readonly ColumnDef[]): Target {
+  const columns = group.flatMap((c) => {
     const property = propertyOf(reader.context.graph, mapping, c);
     return typeof property?.expression === 'string' ? [] : [columnOf(c.name, property?.type ?? c.type)];
   });
   return { kind: 'mapping', name: mapping.name, from: `vsvc.${quoteDouble(ROWS)}`, graph: reader.over(mapping), columns };
 }
 
-function targetOfView(reader: DataReader, view: ViewDef): Target {
-  const columns = view.columns.map((c) => columnOf(c.name, c.type));
+function targetOfView(reader: DataReader, view: ViewDef, group: readonly ColumnDef[]): Target {
+  const columns = group.map((c) => columnOf(c.name, c.type));
   // a sub-query, because a cube has rows only where its dimensions are selected
   const from = `(SELECT ${view.columns.map((c) => quoteDouble(c.name)).join(', ')} FROM vsvc.${quoteDouble(view.name)}) AS q`;
   return { kind: 'view', name: view.name, from, graph: reader.context.graph, columns };
@@ -102,7 +105,7 @@ export interface Measured {
   readonly findings: readonly Finding[];
 }
 
-/** Counts the values of a mapping or view, unless its rows could not be counted. What cannot be counted is a warning. @param known findings so far */
+/** What cannot be counted is a warning. */
 async function counted(reader: DataReader, object: string, known: readonly Finding[], target: () => Target): Promise<Measured> {
   const statistics: PropertyStatistics[] = [];
   if (known.some((f) => f.code === 'not_checked' && f.object === object)) return { statistics, findings: [] };
@@ -113,8 +116,11 @@ async function counted(reader: DataReader, object: string, known: readonly Findi
   return { statistics, findings };
 }
 
-export const measureMapping = (reader: DataReader, m: MappingDef, known: readonly Finding[]): Promise<Measured> =>
-  counted(reader, `mapping ${m.name}`, known, () => targetOfMapping(reader, m));
+/** Counts the values of some columns, unless the rows could not be counted. @param known findings so far */
+export type Measure = (known: readonly Finding[]) => Promise<Measured>;
 
-export const measureView = (reader: DataReader, v: ViewDef, known: readonly Finding[]): Promise<Measured> =>
-  counted(reader, `view ${v.name}`, known, () => targetOfView(reader, v));
+export const measuresOfMapping = (reader: DataReader, m: MappingDef): readonly Measure[] =>
+  groupsOf(m.columns, COLUMNS).map((group) => (known) => counted(reader, `mapping ${m.name}`, known, () => targetOfMapping(reader, m, group)));
+
+export const measuresOfView = (reader: DataReader, v: ViewDef): readonly Measure[] =>
+  groupsOf(v.columns, COLUMNS).map((group) => (known) => counted(reader, `view ${v.name}`, known, () => targetOfView(reader, v, group)));

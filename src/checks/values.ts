@@ -4,7 +4,7 @@ import { quoteDouble } from '../language/quote.ts';
 import type { Concept, Relationship } from '../ontology/graph.ts';
 import type { MappingDef } from '../ontology/model.ts';
 import { sameName } from '../ontology/names.ts';
-import { type Check, guarded } from './checks.ts';
+import { type Check, groupsOf, guarded } from './checks.ts';
 import { type DataReader, type Finding, ROWS } from './reader.ts';
 
 /** Runs a SELECT of one number; returns PostgreSQL's message if the statement fails on the data. @throws SvcError for other faults */
@@ -20,10 +20,17 @@ async function failure(reader: DataReader, sql: string): Promise<string | undefi
 
 const hintFor = (message: string): string => (/division by zero/i.test(message) ? '; write x / NULLIF(y, 0), which is NULL where y is 0' : '');
 
-/** Computes the calculated properties that a concept declares, for all its rows: first all together, then one by one to find those that fail. */
-export async function checkCalculated(reader: DataReader, concept: Concept): Promise<readonly Finding[]> {
+/** The most properties, or measures, that one check computes. */
+const [PROPERTIES, MEASURES] = [10, 5];
+
+/** Checks that compute the calculated properties that a concept declares, for all its rows. */
+export function checksOfCalculated(reader: DataReader, concept: Concept): readonly Check[] {
   const names = concept.properties.filter((p) => p.owner === concept && p.def.expression !== null).map((p) => p.def.name);
-  if (names.length === 0) return [];
+  return groupsOf(names, PROPERTIES).map((group) => () => checkCalculated(reader, concept, group));
+}
+
+/** Computes properties first all together, then one by one to find those that fail. */
+async function checkCalculated(reader: DataReader, concept: Concept, names: readonly string[]): Promise<readonly Finding[]> {
   const computed = (of: readonly string[]): string =>
     `SELECT ${of.map((name) => `count(${quoteDouble(name)})`).join(' + ')} AS n FROM svc.${quoteDouble(concept.name)}`;
   return guarded(`concept ${concept.name}`, async () => {
@@ -39,10 +46,13 @@ export async function checkCalculated(reader: DataReader, concept: Concept): Pro
   });
 }
 
-/** Computes the measures that a concept declares, over all its rows and over groups of one row each. */
-export async function checkMeasures(reader: DataReader, concept: Concept): Promise<readonly Finding[]> {
+/** Checks that compute the measures that a concept declares, over all its rows and over groups of one row each. */
+export function checksOfMeasures(reader: DataReader, concept: Concept): readonly Check[] {
   const names = concept.measures.filter((m) => m.owner === concept).map((m) => m.def.name);
-  if (names.length === 0) return [];
+  return groupsOf(names, MEASURES).map((group) => () => checkMeasures(reader, concept, group));
+}
+
+async function checkMeasures(reader: DataReader, concept: Concept, names: readonly string[]): Promise<readonly Finding[]> {
   const from = `FROM dsvc.${quoteDouble(concept.name)}`;
   const value = (name: string, i: number): string => `SUM(${quoteDouble(`measure.${name}`)}) AS v${i}`;
   const counted = (of: readonly string[]): string => of.map((_, i) => `count(v${i})`).join(' + ');

@@ -1,8 +1,9 @@
 /** Jobs through the routes: who may make, run and see them, with whose rights they run, failures, overlap, and what is left. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DEVELOPER } from '../../dev/roles.ts';
 import { createToken } from '../../src/auth/tokens.ts';
 import { listJobs } from '../../src/catalog/jobs.ts';
+import { DataReader } from '../../src/checks/reader.ts';
 import { pointOf } from '../../src/http/log.ts';
 import { sweepJobs } from '../../src/service/ops/job-life.ts';
 import { runStep } from '../../src/service/ops/job-run.ts';
@@ -608,6 +609,38 @@ describe('VALIDATE DATA', () => {
     const [{ n }] = (await service.rows("SELECT sum(number_of_rows) AS n FROM SYS_CONCEPT_MAPPINGS WHERE concept = 'person'", 'shop')) as [{ n: number }];
     expect(Number(n)).toBe(3);
     await service.rows(Array.from({ length: 50 }, (_, i) => `DROP MAPPING m_more${i}`).join('; '), 'shop');
+  });
+
+  it('has no check of many statements, also if a concept has many properties that fail', async () => {
+    const names = Array.from({ length: 40 }, (_, i) => `p${i}`);
+    await service.rows(
+      `CREATE ONTOLOGY wide; ${names.map((p) => `CREATE PROPERTY ${p} integer AS SELECT 1 / (no - no)`).join('; ')};
+       ${names.map((p) => `CREATE MEASURE m_${p} integer AS SELECT SUM(1 / (no - no))`).join('; ')};
+       CREATE CONCEPT person (no integer, ${names.map((p) => `c_${p} integer`).join(', ')}, ${names.map((p) => `${p} integer, m_${p} MEASURE integer`).join(', ')}, PRIMARY KEY (no));
+       CREATE MAPPING m INTO person AS SELECT no, ${names.map((p) => `no AS c_${p}`).join(', ')} FROM shop.t_person`,
+      'wide',
+    );
+    const counts: number[] = [];
+    const plan = vi.spyOn(DataReader.prototype, 'plan');
+    const real = runtime;
+    runtime = { ...real, now: () => real.now() + plan.mock.calls.length * 1_000_000 };
+    try {
+      await service.rows("CREATE JOB wide SCHEDULE '40 3 * * *' AS VALIDATE DATA wide; RUN JOB wide", 'wide');
+      clock.ahead = 60_000;
+      // each alarm makes one check, because its time is over then
+      for (let i = 0, before = 0; i < 60 && (await jobs.ring(Number.POSITIVE_INFINITY)) > 0; i++) {
+        counts.push(plan.mock.calls.length - before);
+        before = plan.mock.calls.length;
+        if ((await service.rows('SHOW JOBS', 'wide'))[0].status !== 'running') break;
+      }
+    } finally {
+      runtime = real;
+      plan.mockRestore();
+    }
+    expect((await service.rows('SHOW JOBS', 'wide'))[0].message).toMatch(/^80 errors/);
+    expect(counts.length).toBeGreaterThan(15);
+    expect(Math.max(...counts)).toBeLessThanOrEqual(12);
+    await service.rows('DROP ONTOLOGY wide');
   });
 
   it('ends after its step if the job is paused or replaced, and the next run does not wait', async () => {

@@ -160,7 +160,10 @@ async function alterJob(ctx: Changing, { name, action, source }: AlterJob): Prom
   // an earlier release may have stored a schedule of a shorter gap
   const { offset } = source;
   const at = (text: string) => ({ text, offset });
-  const schedule = action === 'resume' ? await checkedSchedule(job.kind, at(job.schedule), at(job.timezone)) : await checkedSchedule(job.kind, action.schedule, action.timezone);
+  const schedule =
+    action === 'resume'
+      ? await checkedSchedule(job.kind, at(job.schedule), at(job.timezone))
+      : await checkedSchedule(job.kind, action.schedule, action.timezone);
   const paused = action !== 'resume' && job.paused;
   const next = await firstRun(schedule, runtime);
   jobs.set(job.key, { ...job, schedule: schedule.schedule, timezone: schedule.timezone, paused, nextRun: paused ? job.nextRun : next });

@@ -63,7 +63,9 @@ describe('how often a job may run', () => {
   });
 
   it('by RUN JOB: a while after its last run began', () => {
-    expect([wantedRun('cache_mapping', null, 70), wantedRun('cache_mapping', 1000, 2000), wantedRun('cache_mapping', 1000, 99_000)]).toEqual([70, 61_000, 99_000]);
+    expect([wantedRun('cache_mapping', null, 70), wantedRun('cache_mapping', 1000, 2000), wantedRun('cache_mapping', 1000, 99_000)]).toEqual([
+      70, 61_000, 99_000,
+    ]);
     expect(wantedRun('validate_data', 1000, 99_000)).toBe(301_000);
   });
 });
