@@ -145,6 +145,24 @@ export async function grantsOn(db: CatalogDb, granteeId: string, [kind = '', nam
   return rows.map((g) => grantKeyText({ privilege: g.privilege as Privilege, resource: JSON.parse(String(g.key)) as string[], all: g.is_all === true }));
 }
 
+const GRANTS_BY_OBJECT = sql`SELECT resource_key ->> 0 AS kind, resource_key ->> 1 AS name, count(*)::int AS n FROM kg_catalog.grants
+  WHERE user_id = $1::uuid OR role_id = $1::uuid GROUP BY 1, 2`;
+
+/** How many grants a user or role has itself on each object and its parts; of a kind of objects the name is null. @throws SvcError 503 */
+export async function grantsByObject(db: CatalogDb, granteeId: string): Promise<readonly { readonly object: readonly string[]; readonly count: number }[]> {
+  const rows = await db.query(GRANTS_BY_OBJECT, [granteeId]);
+  return rows.map(({ kind, name, n }) => ({ object: [kind, name].filter((part) => part != null).map(String), count: Number(n) }));
+}
+
+// a role counts as one grant more. Of a role, its members count
+const RIGHTS_OF = sql`WITH n AS (SELECT coalesce(user_id, role_id) AS id, count(*) AS n FROM kg_catalog.grants GROUP BY 1),
+    r AS (SELECT m.user_id AS id, count(*) + coalesce(sum(n.n), 0) AS n FROM kg_catalog.role_members m LEFT JOIN n ON n.id = m.role_id GROUP BY 1),
+    u AS (SELECT $1::uuid AS id UNION SELECT user_id FROM kg_catalog.role_members WHERE role_id = $1::uuid)
+  SELECT max(coalesce(n.n, 0) + coalesce(r.n, 0))::int AS n FROM u LEFT JOIN n ON n.id = u.id LEFT JOIN r ON r.id = u.id`;
+
+/** How many grants and roles a user has, with those of its roles; of a role, the most that it or one of its members has. @throws SvcError 503 */
+export const rightsOf = async (db: CatalogDb, granteeId: string): Promise<number> => Number((await db.query(RIGHTS_OF, [granteeId]))[0]?.n ?? 0);
+
 const ADMIN_STATE = sql`SELECT
   EXISTS (SELECT FROM kg_catalog.role_members m JOIN kg_catalog.roles r ON r.id = m.role_id WHERE r.key = 'admin' AND m.user_id = $1::uuid) AS admin,
   EXISTS (SELECT FROM kg_catalog.role_members m JOIN kg_catalog.roles r ON r.id = m.role_id JOIN kg_catalog.users u ON u.id = m.user_id

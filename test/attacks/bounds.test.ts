@@ -430,6 +430,38 @@ describe('the rights of a user', () => {
     await s.rows('DROP ONTOLOGY owned; DROP ONTOLOGY own; DROP ROLE own_role; DROP USER owner; DROP USER victim');
   });
 
+  it('are at most 5,000 grants that one owner makes, on all of its objects together', async () => {
+    const owner = await s.user('owner', 'EDIT ON ontology', 'ACCESS ON ALL user');
+    await s.user('victim');
+    await s.rows('CREATE ONTOLOGY last; CREATE CONCEPT city (id bigint, PRIMARY KEY (id))', '', owner);
+    for (const name of ['last', 'a', 'b', 'c', 'd', 'e']) {
+      if (name !== 'last') await grants('owner', `'ontology', '${name}'`, 1, 'true');
+      await grants('victim', `'ontology', '${name}', 'concept', 'e' || i`, name === 'e' ? 0 : name === 'last' ? 998 : 1000);
+    }
+    const grant = (i: number): string => `GRANT ACCESS ON ontology.last.concept.c${i} TO USER victim`;
+    await s.rows(grant(1), '', owner);
+    await grants('victim', "'ontology', 'e', 'concept', 'e' || i", 1);
+    expect(await s.fault(grant(2), '', owner)).toBe('400 too_many_grants');
+    await s.rows(grant(1), '', owner);
+    await s.rows(grant(2));
+    await s.rows('DROP ONTOLOGY last; DROP USER owner; DROP USER victim');
+  });
+
+  it('are at most 30,000 grants and roles that others make, with those of its roles', async () => {
+    const owner = await s.user('owner', 'EDIT ON ontology', 'EDIT ON role', 'ACCESS ON ALL user');
+    await s.user('victim');
+    await s.rows('CREATE ONTOLOGY owned; CREATE ROLE one; CREATE ROLE two; GRANT ROLE one TO USER victim', '', owner);
+    await grants('victim', "'ontology', 'strange' || i", 29_998);
+    const toRole = 'GRANT ACCESS ON ontology.owned TO ROLE one';
+    await s.rows(toRole, '', owner);
+    for (const sql of ['GRANT EDIT ON ontology.owned TO ROLE one', 'GRANT ACCESS ON ontology.owned TO USER victim', 'GRANT ROLE two TO USER victim'])
+      expect(await s.fault(sql, '', owner), sql).toBe('400 too_many_grants');
+    await s.rows(toRole, '', owner);
+    await s.rows('GRANT ACCESS ON ontology.owned TO ROLE two', '', owner);
+    await s.rows('GRANT ROLE two TO USER victim');
+    await s.rows('DROP ONTOLOGY owned; DROP ROLE one; DROP ROLE two; DROP USER owner; DROP USER victim');
+  });
+
   it('are at most 1,000 valid tokens that statements make', async () => {
     await s.user('holder');
     const tokens = (count: number, expires: string): Promise<unknown> =>

@@ -1,12 +1,16 @@
 /** Limits the grants and tokens of a user: every request of the user reads its grants, and a list shows all of its tokens. */
 import type { Principal } from '../../auth/authenticate.ts';
-import { type GrantKey, grantKeyText, grantsOn, validTokens } from '../../catalog/rights.ts';
+import { type GrantKey, grantKeyText, grantsByObject, grantsOn, rightsOf, validTokens } from '../../catalog/rights.ts';
 import { badRequest, quoted } from '../../errors.ts';
 import { fold } from '../../ontology/names.ts';
 import type { Changing } from './changing.ts';
 
 /** The most grants of a user or role on an object and its parts that other users than administrators can make: no owner uses up the room of others. */
 const MOST_GRANTS = 1000;
+/** The most grants of a user or role on all objects together whose rights the granter may grant. */
+const MOST_OF_A_GRANTER = 5000;
+/** The most grants and roles of a user, with the grants of its roles, that other users than administrators make. */
+const MOST_RIGHTS = 30_000;
 /** The most users, roles, agents and ontologies of which a user can be an owner by creating them. */
 const MOST_OWNED = 10_000;
 /** The most valid tokens of a user that CREATE TOKEN makes. */
@@ -16,13 +20,22 @@ const MOST_TOKENS = 1000;
 interface Counted {
   /** Grants as texts, by grantee and object. */
   readonly grants: Map<string, Set<string>>;
+  /** How many rights a user or role has, by its id. */
+  readonly rights: Map<string, Rights>;
   /** Ids of valid tokens, by id of the user. */
   readonly tokens: Map<string, Set<string>>;
+}
+
+interface Rights {
+  /** Of the user with its roles; of a role, the most of it or a member. */
+  all: number;
+  /** Those on objects whose rights the caller may grant. */
+  ofCaller: number;
 }
 const counted = new WeakMap<Changing, Counted>();
 
 function countedIn(ctx: Changing): Counted {
-  const known = counted.get(ctx) ?? { grants: new Map(), tokens: new Map() };
+  const known = counted.get(ctx) ?? { grants: new Map(), rights: new Map(), tokens: new Map() };
   counted.set(ctx, known);
   return known;
 }
@@ -53,7 +66,55 @@ export async function requireRoomForGrant(ctx: Changing, grantee: Grantee, grant
       hint: 'Revoke some of them, or grant ON ALL instead of on each object; administrators can grant more',
     });
   }
+  if (!grants.has(text)) await requireRoom(ctx, grantee, { all: 1, ofCaller: 1 }, offset);
   grants.add(text);
+}
+
+/** The grants and roles of a user or role, with those of the script. Each request of the user reads them. */
+async function rightsIn(ctx: Changing, grantee: Grantee): Promise<Rights> {
+  const { rights } = countedIn(ctx);
+  let known = rights.get(grantee.id);
+  if (known === undefined) {
+    known = { all: 0, ofCaller: 0 };
+    if (!ctx.made(grantee)) {
+      const isMine = grantableBy(ctx.principal);
+      known.all = await rightsOf(ctx.db, grantee.id);
+      known.ofCaller = (await grantsByObject(ctx.db, grantee.id)).reduce((sum, { object, count }) => sum + (isMine(object) ? count : 0), 0);
+    }
+    rights.set(grantee.id, known);
+  }
+  return known;
+}
+
+/** A test whether the caller may grant a right on an object, or on a part of it. */
+function grantableBy({ grants }: Principal): (object: readonly string[]) => boolean {
+  const places = new Set(grants.filter((g) => g.grantOption).map((g) => JSON.stringify(g.key.slice(0, 2))));
+  return (object) => [0, 1, 2].some((length) => places.has(JSON.stringify(object.slice(0, length))));
+}
+
+/** @param more what is added @throws SvcError 400 `too_many_grants` */
+async function requireRoom(ctx: Changing, grantee: Grantee, more: Rights, offset: number): Promise<void> {
+  const rights = await rightsIn(ctx, grantee);
+  if (rights.ofCaller + more.ofCaller > MOST_OF_A_GRANTER) {
+    const hint = 'Revoke some of them, or grant them to a role; administrators can grant more';
+    throw badRequest('too_many_grants', `${quoted(grantee.name)} would have more than ${MOST_OF_A_GRANTER} grants on what you may grant rights on`, {
+      offset,
+      hint,
+    });
+  }
+  if (rights.all + more.all > MOST_RIGHTS) {
+    const hint = 'Ask an administrator, who can revoke some of them, or grant more';
+    throw badRequest('too_many_grants', `a user would have more than ${MOST_RIGHTS} grants and roles, with the grants of its roles`, { offset, hint });
+  }
+  rights.all += more.all;
+  rights.ofCaller += more.ofCaller;
+}
+
+/** A member of a role has its grants. @throws SvcError 400 `too_many_grants`, unless an administrator grants the role */
+export async function requireRoomForRole(ctx: Changing, user: Grantee, role: Grantee, offset: number): Promise<void> {
+  if (ctx.principal.isAdmin) return;
+  const own = ctx.made(role) ? 0 : (await grantsByObject(ctx.db, role.id)).reduce((sum, { count }) => sum + count, 0);
+  await requireRoom(ctx, user, { all: own + 1, ofCaller: 0 }, offset);
 }
 
 /** A revoked grant makes room for another one in the script. */

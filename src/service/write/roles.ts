@@ -10,6 +10,7 @@ import { lacks } from '../caller/lookup.ts';
 import { type Changing, checkName, type Done, done, exists } from './changing.ts';
 import type { Kinds } from './kinds.ts';
 import { requireMayCreateRole, requireRoleUnused } from './policy-roles.ts';
+import { requireRoomForRole } from './rights-room.ts';
 
 async function createRole(ctx: Changing, { name, source, replace, ifNotExists }: CreateRole): Promise<Done> {
   ctx.mayCreate('role', source.offset);
@@ -44,7 +45,10 @@ async function grantRole(ctx: Changing, statement: GrantRole): Promise<Done> {
   const role = await grantableRole(ctx, statement.role, statement.source.offset);
   const user = await ctx.user(statement.user);
   const row = { role: role.name, user: user.name };
-  if (fold(role.name) !== 'admin') return done(rights.addMember(role.id, user.id), row);
+  if (fold(role.name) !== 'admin') {
+    await requireRoomForRole(ctx, user, role, statement.source.offset);
+    return done(rights.addMember(role.id, user.id), row);
+  }
   ctx.admins.set(user.id, true);
   let revoked: Promotion | undefined;
   const calls = promote(role.id, user.id, (promotion) => {
