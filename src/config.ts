@@ -58,6 +58,10 @@ export interface Config {
   readonly corsOrigins: readonly string[];
   readonly locationHint: string | null;
   readonly auditRetentionDays: number;
+  /** Days after which versions of ontologies are deleted; 0: never. */
+  readonly versionRetentionDays: number;
+  /** The most that the versions of an ontology may take in the catalog. */
+  readonly versionMiB: number;
   readonly historyRetentionDays: number;
   readonly jwt: {
     readonly enabled: boolean;
@@ -114,6 +118,8 @@ export const SETTING_NAMES: readonly string[] = [
   'DO_LOCATION_HINT',
   'AUDIT_RETENTION_DAYS',
   'HISTORY_RETENTION_DAYS',
+  'VERSION_RETENTION_DAYS',
+  'VERSION_MIB',
   'ENABLE_TOKEN',
   'JWT_USE_EMAIL_OR_USER',
   'JWT_TYPE',
@@ -212,6 +218,8 @@ export function readConfig(env: Env): Config {
     locationHint: text('DO_LOCATION_HINT'),
     auditRetentionDays: number('AUDIT_RETENTION_DAYS', 90, 1),
     historyRetentionDays: number('HISTORY_RETENTION_DAYS', 30, 1),
+    versionRetentionDays: number('VERSION_RETENTION_DAYS', 0, 0, 36_500),
+    versionMiB: number('VERSION_MIB', 1024, 1),
     jwt: jwtConfig(env, reader),
     mcp: mcpConfig(reader, catalog),
     llm: llmConfig(reader),

@@ -23,6 +23,12 @@ const POINT_AT = sql`UPDATE kg_catalog.ontologies SET seq = $2, version = $3, de
 const DROP_ONTOLOGY = sql`DELETE FROM kg_catalog.ontologies WHERE id = $1`;
 const SET_FUNCTIONS = sql`UPDATE kg_catalog.ontologies SET allowed_functions = $2 WHERE id = $1`;
 
+// what they take where they are stored, compressed: no value is read
+const VERSION_BYTES = sql`SELECT coalesce(sum(pg_column_size(content) + pg_column_size(statement)), 0)::bigint::text AS bytes FROM kg_catalog.ontology_versions WHERE ontology_id = $1::uuid`;
+
+/** How many bytes the versions of an ontology take. @throws SvcError 503 */
+export const versionBytes = async (db: CatalogDb, ontologyId: string): Promise<number> => Number((await db.query(VERSION_BYTES, [ontologyId]))[0]?.bytes ?? 0);
+
 /** A version to be written. */
 export interface NewVersion {
   readonly ontologyId: string;

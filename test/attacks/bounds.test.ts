@@ -1,9 +1,11 @@
 /** Requests with many statements, and the expected answers. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ByteStore } from '../../src/cache.ts';
+import { housekeeping } from '../../src/catalog/housekeeping.ts';
 import type { PolicyRow } from '../../src/catalog/policies.ts';
 import { LIMITS } from '../../src/service/spending.ts';
 import { requireRoomForOntology, withPolicy } from '../../src/service/write/snapshot-room.ts';
+import { runScript } from '../../src/service.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 let s: TestService;
@@ -390,6 +392,53 @@ describe('users', () => {
 
   it('may have long names', async () => {
     await s.rows(`CREATE USER long OPTIONS (first_name = '${'x'.repeat(200)}', email = '${'x'.repeat(320)}', tenant = '${'x'.repeat(128)}'); DROP USER long`);
+  });
+});
+
+describe('the versions of an ontology', () => {
+  const many = async (): Promise<void> => {
+    await s.rows('CREATE ONTOLOGY kept');
+    for (let i = 0; i < 24; i++) await s.rows(`CREATE CONCEPT c${i} (id bigint, PRIMARY KEY (id))`, 'kept');
+  };
+  const ids = async (): Promise<string[]> => (await s.rows('SHOW VERSIONS', 'kept')).map((v) => v.id);
+
+  it('take a limited number of bytes, which the operator sets', async () => {
+    await many();
+    const request = await s.request(s.token);
+    const { runtime } = request;
+    const sent = (versionMiB: number): Promise<string> =>
+      runScript(
+        { ...request, runtime: { ...runtime, config: { ...runtime.config, versionMiB } } },
+        { ontology: 'kept', sql: 'CREATE CONCEPT more (id bigint, PRIMARY KEY (id))', limit: null, datasource: null },
+      ).then(
+        () => 'made',
+        (error) => `${error.status} ${error.code}`,
+      );
+    const stored = await s.database.superuser(
+      "SELECT sum(pg_column_size(content) + pg_column_size(statement))::int AS n FROM kg_catalog.ontology_versions WHERE ontology_id = (SELECT id FROM kg_catalog.ontologies WHERE name = 'kept')",
+    );
+    const mib = Number(stored[0]?.n) / 1024 / 1024;
+    expect(await sent(mib)).toBe('400 too_many_versions');
+    expect(await sent(mib + 0.001)).toBe('made');
+    // a new ontology has none
+    expect(await s.fault('CREATE ONTOLOGY fresh; DROP ONTOLOGY fresh')).toBe('200 undefined');
+    await s.rows('DROP ONTOLOGY kept');
+  });
+
+  it('are all kept, or as long as the operator says; the current one and those before it stay', async () => {
+    await many();
+    await s.database.superuser("UPDATE kg_catalog.ontology_versions SET created = now() - interval '10 days'");
+    const all = await ids();
+    const { db } = (await s.request(s.token)).runtime;
+    const days = { auditRetentionDays: 90, historyRetentionDays: 90 };
+    for (const versionRetentionDays of [0, 11]) {
+      await housekeeping(db, { ...days, versionRetentionDays });
+      expect(await ids()).toEqual(all);
+    }
+    await housekeeping(db, { ...days, versionRetentionDays: 9 });
+    expect(await ids()).toEqual(all.slice(0, 20));
+    await s.rows(`ROLLBACK ONTOLOGY kept TO VERSION '${all[19]}'`, 'kept');
+    await s.rows('DROP ONTOLOGY kept');
   });
 });
 

@@ -206,9 +206,9 @@ describe('the history', () => {
       `${INSERT} SELECT u.id, u.name, o.id, o.name, 'q ' || n, NULL, 'success', now() - n * interval '1 day' - interval '1 minute', 1, 1, 1 ${FROM.replace('$n', '40')}`,
     );
     const db = neonDb(parseConnection(s.database.secret(CATALOG_OWNER), 'CATALOG_URL'));
-    await housekeeping(db, { auditRetentionDays: 90, historyRetentionDays: 30 });
+    await housekeeping(db, { auditRetentionDays: 90, historyRetentionDays: 30, versionRetentionDays: 0 });
     expect(await historyOf('una', 'shop', 'count(*) AS n')).toEqual([{ n: 29 }]);
-    await housekeeping(db, { auditRetentionDays: 1, historyRetentionDays: 1 });
+    await housekeeping(db, { auditRetentionDays: 1, historyRetentionDays: 1, versionRetentionDays: 0 });
     expect(await historyOf('una', 'shop', 'count(*) AS n')).toEqual([{ n: 0 }]);
   });
 });

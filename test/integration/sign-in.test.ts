@@ -511,10 +511,10 @@ describe('a session', () => {
     expect([await isIn(browser), await isIn(other)]).toEqual([false, true]);
     // kept for as long as the cookie would have been valid
     const db = neonDb(parseConnection(service.database.secret(CATALOG_OWNER), 'CATALOG_URL'));
-    await housekeeping(db, { auditRetentionDays: 90, historyRetentionDays: 30 });
+    await housekeeping(db, { auditRetentionDays: 90, historyRetentionDays: 30, versionRetentionDays: 0 });
     expect(await isIn(browser)).toBe(false);
     await catalog("UPDATE kg_catalog.ended_sessions SET until = now() - interval '1 second'");
-    await housekeeping(db, { auditRetentionDays: 90, historyRetentionDays: 30 });
+    await housekeeping(db, { auditRetentionDays: 90, historyRetentionDays: 30, versionRetentionDays: 0 });
     expect(await catalog('SELECT count(*)::int AS n FROM kg_catalog.ended_sessions')).toEqual([{ n: 0 }]);
   });
 

@@ -33,6 +33,7 @@ import { checkPolicies } from './policy-check.ts';
 import { requireValidTypes } from './retyped.ts';
 import { collision, hidePolicies, SeenDraft } from './seen-draft.ts';
 import { requireRoomForDescription } from './snapshot-room.ts';
+import { requireRoomForVersion } from './version-room.ts';
 import {
   type Made,
   modelOf,
@@ -334,7 +335,7 @@ export class Draft {
 
   /**
    * Returns the calls that write the changes so far; undefined if there are none. The draft then has the new version.
-   * @throws as `graph`; 400 `model_too_large`
+   * @throws as `graph`; 400 `model_too_large`, `too_many_versions`
    */
   async write(): Promise<Written | undefined> {
     const graph = await this.graph();
@@ -347,6 +348,8 @@ export class Draft {
       const content = JSON.stringify(graph.model);
       if (content.length > MODEL_BYTES) throw new SvcError(400, 'model_too_large', `The model is larger than ${MODEL_BYTES / 1024 / 1024} MiB`);
       requireRoomForDescription(this.#caller.snapshot.ontologies, this.row, this.#made, graph.model.description, this.#at);
+      const first = this.#made && this.#seq === 0;
+      if (!first) await requireRoomForVersion(this.#runtime, this.row, this.#at);
       const version = crypto.randomUUID();
       const newVersion = {
         ontologyId: this.row.id,
@@ -358,7 +361,6 @@ export class Draft {
         content,
         policyGeneration: this.row.policyGeneration,
       };
-      const first = this.#made && this.#seq === 0;
       if (first) calls.unshift(...createOntology({ ...newVersion, id: this.row.id, name: this.name, description: graph.model.description }));
       calls.splice(first ? 2 : 0, 0, ...createVersion(newVersion));
       keepModel(this.row.id, version, graph.model, content.length);
