@@ -51,7 +51,7 @@ const MUST_EXIST = sql`INSERT INTO kg_catalog.jobs (id) SELECT $1::uuid WHERE NO
 const REPLACE = sql`UPDATE kg_catalog.jobs SET name = $2, statement = $3, kind = $4, target = $5, schedule = $6, timezone = $7, maker_id = $8, maker = $9,
     next_run = to_timestamp($10::bigint / 1000.0), paused = false, edition = edition + 1, failures = 0, message = NULL, started = NULL, ended = NULL
   WHERE id = $1`;
-const PAUSE = sql`UPDATE kg_catalog.jobs SET paused = true, next_run = NULL WHERE id = $1`;
+const PAUSE = sql`UPDATE kg_catalog.jobs SET paused = true, failures = 0, next_run = NULL WHERE id = $1`;
 const RESUME = sql`UPDATE kg_catalog.jobs SET paused = false, failures = 0, next_run = to_timestamp($2::bigint / 1000.0) WHERE id = $1`;
 const RESCHEDULE = sql`UPDATE kg_catalog.jobs SET schedule = $2, timezone = $3, next_run = CASE WHEN paused THEN next_run ELSE to_timestamp($4::bigint / 1000.0) END WHERE id = $1`;
 const WANT = sql`UPDATE kg_catalog.jobs SET next_run = to_timestamp($2::bigint / 1000.0) WHERE id = $1`;
@@ -77,9 +77,9 @@ const RELEASE = sql`UPDATE kg_catalog.jobs SET run = NULL, run_until = NULL, end
 const FINISH = sql`UPDATE kg_catalog.jobs SET run = CASE WHEN $7::int = 0 THEN NULL ELSE run END, run_until = CASE WHEN $7::int = 0 THEN NULL ELSE now() + make_interval(secs => $7::int) END,
     ended = CASE WHEN edition = $3::bigint AND $5::text <> 'postponed' THEN now() ELSE ended END,
     message = CASE WHEN edition = $3::bigint AND $5 <> 'postponed' THEN $4 ELSE message END,
-    failures = CASE WHEN edition <> $3::bigint OR $5 = 'postponed' THEN failures WHEN $5 IN ('failed', 'stopped') THEN failures + 1 ELSE 0 END,
-    paused = paused OR $5 = 'stopped' AND edition = $3::bigint AND floor(extract(epoch FROM next_run) * 1000)::bigint = $6::bigint,
-    next_run = CASE WHEN floor(extract(epoch FROM next_run) * 1000)::bigint = $6::bigint THEN CASE WHEN paused AND $5 <> 'postponed' OR $5 = 'stopped' AND edition = $3::bigint THEN NULL ELSE to_timestamp($8::bigint / 1000.0) END ELSE next_run END
+    failures = CASE WHEN edition <> $3::bigint OR $5 = 'postponed' THEN failures WHEN $5 IN ('failed', 'refused') THEN failures + 1 ELSE 0 END,
+    paused = paused OR $5 = 'refused' AND edition = $3::bigint AND floor(extract(epoch FROM next_run) * 1000)::bigint = $6::bigint,
+    next_run = CASE WHEN floor(extract(epoch FROM next_run) * 1000)::bigint = $6::bigint THEN CASE WHEN paused AND $5 <> 'postponed' OR $5 = 'refused' AND edition = $3::bigint THEN NULL ELSE to_timestamp($8::bigint / 1000.0) END ELSE next_run END
   WHERE id = $1::uuid AND run = $2::uuid RETURNING floor(extract(epoch FROM next_run) * 1000)::bigint::text AS next_run`;
 // RUN JOB after the beginning of the run makes another one, also if the job is paused
 const LOSE = sql`UPDATE kg_catalog.jobs SET run = NULL, run_until = NULL, ended = now(), message = $4, failures = failures + 1,
@@ -87,7 +87,7 @@ const LOSE = sql`UPDATE kg_catalog.jobs SET run = NULL, run_until = NULL, ended 
   WHERE id = $1::uuid AND run = $2::uuid AND run_until <= now() AND edition = $3::bigint RETURNING id`;
 // the objects wake by themselves, or by the hourly sweep; a run that goes on is not late
 const TROUBLED = sql`SELECT o.name AS ontology, j.name, j.failures FROM kg_catalog.jobs j JOIN kg_catalog.ontologies o ON o.id = j.ontology_id
-  WHERE j.failures > 0 AND NOT j.paused OR j.next_run < now() - make_interval(secs => $1::int) AND (j.run_until IS NULL OR j.run_until < now() - make_interval(secs => $1::int))
+  WHERE j.failures > 0 OR j.next_run < now() - make_interval(secs => $1::int) AND (j.run_until IS NULL OR j.run_until < now() - make_interval(secs => $1::int))
   ORDER BY j.failures DESC, j.next_run, o.name, j.name LIMIT $2::int`;
 const DUE = sql`SELECT id::text AS id, floor(extract(epoch FROM next_run) * 1000)::bigint::text AS next_run FROM kg_catalog.jobs
   WHERE next_run < now() + interval '1 hour' ORDER BY next_run LIMIT $1::int`;
@@ -169,8 +169,8 @@ export async function releaseRun(db: CatalogDb, { id, edition }: StoredJob, run:
 /** The end of a run. */
 export interface RunEnd {
   readonly message: string;
-  /** `postponed`: the result of the run before stays. `stopped`: it failed, and the job is paused. */
-  readonly end: 'succeeded' | 'failed' | 'stopped' | 'postponed';
+  /** `postponed`: the result of the run before stays. `refused`: it failed, and the job is paused. */
+  readonly end: 'succeeded' | 'failed' | 'refused' | 'postponed';
   /** When the job runs next, unless it was changed during the run. */
   readonly nextRun: number | null;
   /** Seconds in which no other run may begin, because what this one has begun may go on; 0: it has ended. */

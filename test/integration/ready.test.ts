@@ -52,7 +52,7 @@ describe('health/ready', () => {
 
   it('warns of jobs that fail or do not run, and stays ready', async () => {
     await service.rows('CREATE ONTOLOGY farm; CREATE ONTOLOGY shop');
-    for (const name of ['fails', 'late', 'later', 'busy', 'paused', 'well'])
+    for (const name of ['fails', 'late', 'later', 'busy', 'paused', 'refused', 'well'])
       await service.rows(`CREATE JOB ${name} SCHEDULE '17 * * * *' AS VALIDATE DATA farm`, 'farm');
     await service.rows("CREATE JOB other SCHEDULE '17 * * * *' AS VALIDATE DATA shop", 'shop');
     const change = (jobs: string, set: string) => service.database.superuser(`UPDATE kg_catalog.jobs SET ${set} WHERE name IN (${jobs})`);
@@ -60,14 +60,16 @@ describe('health/ready', () => {
     await change("'late', 'later', 'busy'", "next_run = now() - interval '21 minutes'");
     await change("'later'", "run = gen_random_uuid(), run_until = now() - interval '21 minutes'");
     await change("'busy'", "run = gen_random_uuid(), run_until = now() + interval '5 minutes'");
-    await change("'paused'", 'paused = true, next_run = NULL, failures = 2');
+    await change("'refused'", 'paused = true, next_run = NULL, failures = 2');
+    await change("'paused'", 'failures = 2');
+    await service.rows('ALTER JOB paused PAUSE', 'farm');
     await change("'well'", "next_run = now() - interval '10 minutes'");
     const { status, states } = await ready(service.token);
     expect([status, states]).toEqual([
       200,
       {
         ...OK,
-        jobs: 'warning: farm.fails has failed (3 in a row); shop.other has failed (3 in a row); farm.late has not run when it was due; farm.later has not run when it was due',
+        jobs: 'warning: farm.fails has failed (3 in a row); shop.other has failed (3 in a row); farm.refused has failed (2 in a row); farm.late has not run when it was due; farm.later has not run when it was due',
       },
     ]);
     await service.rows('DROP ONTOLOGY shop; DROP ONTOLOGY farm');

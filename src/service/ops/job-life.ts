@@ -151,7 +151,7 @@ export class JobLife {
       : await afterRun(job, after, failed && hold === 0 ? job.failures + 1 : 0, this.#random);
     // a right that the maker does not have now, it does not have in an hour either
     const isRefused = fault instanceof SvcError && REFUSALS.has(fault.status);
-    const end = isPostponed ? 'postponed' : isRefused ? 'stopped' : failed ? 'failed' : 'succeeded';
+    const end = isPostponed ? 'postponed' : isRefused ? 'refused' : failed ? 'failed' : 'succeeded';
     const next = await finishJob(runtime.db, job, run, { message: message.slice(0, MOST_CHARACTERS), end, nextRun, hold });
     const cause = fault instanceof SvcError ? fault.cause : fault;
     report(runtime, job, run, {
@@ -220,7 +220,7 @@ interface Run {
 function report(runtime: Pick<Runtime, 'log' | 'measured'>, job: StoredJob, run: string | null, { ms, ...did }: Run): void {
   const isFault = did.outcome === 'lost' || (did.outcome === 'failed' && did.status >= 500);
   const line = {
-    level: isFault ? 'error' : did.outcome === 'failed' ? 'warn' : 'info',
+    level: isFault ? 'error' : did.outcome === 'failed' || did.outcome === 'refused' ? 'warn' : 'info',
     event: 'job',
     request_id: run,
     job: job.id,

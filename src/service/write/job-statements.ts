@@ -20,7 +20,7 @@ import { checkedSchedule, nextRun, type Schedule, wantedRun } from './schedule.t
 /** Each sweep wakes the jobs of all ontologies. */
 const MOST_JOBS = 50;
 /** All of them do the same, at other times. */
-const MOST_VALIDATIONS = 4;
+const MOST_VALIDATIONS = 8;
 
 /** What a statement needs to know of a job. */
 type Known = Pick<NewJob, 'id' | 'key' | 'name' | 'statement' | 'kind' | 'target' | 'schedule' | 'timezone'> & {
