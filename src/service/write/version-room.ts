@@ -1,4 +1,4 @@
-/** Limits what the versions of an ontology take in the catalog: each has the whole model, and none is deleted before `VERSION_RETENTION_DAYS`. */
+/** Limits what the versions of an ontology take in the catalog. Each has the whole model, and stays at least for `VERSION_RETENTION_DAYS`. */
 import { versionBytes } from '../../catalog/changes.ts';
 import { badRequest, quoted } from '../../errors.ts';
 import type { Runtime } from '../runtime.ts';
