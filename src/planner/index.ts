@@ -13,6 +13,7 @@ import { jsonRows, type OutputOptions } from './lower/output.ts';
 import { settleBarriers } from './plan/barriers.ts';
 import { type BoundValue, boundText, type CachedTable, type NamedRelation, type PlanContext } from './plan/context.ts';
 import { dropUnusedParameters } from './plan/parameters.ts';
+import type { SelectStmt } from './plan/tree.ts';
 import { PlanState } from './plan-state.ts';
 import { printStatement } from './print/index.ts';
 import { nameCalls } from './read/caller.ts';
@@ -20,7 +21,7 @@ import type { Declared } from './verify/index.ts';
 
 export { checkModel } from './check.ts';
 export type { OutputOptions } from './lower/output.ts';
-export type { BoundValue, CachedTable, NamedRelation, PlanContext, SystemTable } from './plan/context.ts';
+export type { BoundValue, CachedTable, FinishedRewrite, NamedRelation, PlanContext, SystemTable } from './plan/context.ts';
 export { leadsToMany } from './plan/hop.ts';
 
 /** The length of the longest SQL that is sent. PostgreSQL would need gigabytes to plan a longer statement, and the verifier parses it again. */
@@ -48,6 +49,8 @@ export interface Plan {
   readonly nested: boolean;
   /** True if the SQL relies on a datasource that keeps the names of a derived table's columns. */
   readonly keepsNames: boolean;
+  /** True if the SQL was rewritten for a datasource that distributes it (`PlanContext.distributed`). */
+  readonly isDistributed: boolean;
   /** The foreign keys of the datasource that it relies on (`PlanContext.enforces`). It is valid only as long as they are enforced. */
   readonly trusted: readonly string[];
   /** The length of the part of `sql` that makes the JSON of a row. Plans that differ in this part only return the same values, under the keys of `shape`. */
@@ -114,12 +117,9 @@ function plan(context: PlanContext, source: Source, options: PlanOptions): Plan 
   if (hasBarriers && state.barrierRefusal) throw state.barrierRefusal;
   // without hidden rows no SELECT is marked; the printer would refuse a mark that is left
   if (hidesRows || state.late.length > 0) settleBarriers(query, state, hasBarriers);
+  const isDistributed = distribute(query, state, hasBarriers);
   dropUnusedParameters(query, state, state.bound.length);
-  if (state.texts.datasources.size > 1) {
-    throw badRequest('several_datasources', `the query would need several datasources: ${[...state.texts.datasources].join(', ')}`, {
-      hint: 'a query runs on a single datasource; send one query to each of them',
-    });
-  }
+  refuseSeveralDatasources(state);
   if (state.references.hasMeasures) refuseOuterMeasures(query, state.references);
   requireInterruptible(query, state.params, state.longestRows, parsed.offsetOf);
   const places: [number, number][] = [];
@@ -143,6 +143,7 @@ function plan(context: PlanContext, source: Source, options: PlanOptions): Plan 
     relations: state.relations,
     nested,
     keepsNames: state.keepsNames,
+    isDistributed,
     trusted: [...state.trusted],
     volatile: state.facts.volatile || state.facts.clock,
     readsBound: state.facts.readsBound,
@@ -154,6 +155,22 @@ function plan(context: PlanContext, source: Source, options: PlanOptions): Plan 
     caches: [...state.texts.caches],
     dividing: [...state.dividing],
   };
+}
+
+/** @throws SvcError 400 `several_datasources` */
+function refuseSeveralDatasources(state: PlanState): void {
+  if (state.texts.datasources.size > 1) {
+    throw badRequest('several_datasources', `the query would need several datasources: ${[...state.texts.datasources].join(', ')}`, {
+      hint: 'a query runs on a single datasource; send one query to each of them',
+    });
+  }
+}
+
+/** Rewrites a finished statement if its datasource distributes statements. @returns whether it does */
+function distribute(query: SelectStmt, state: PlanState, hasBarriers: boolean): boolean {
+  const rewrite = state.context.distributed?.(state.datasource);
+  if (rewrite !== undefined && !hasBarriers && !state.facts.volatile) rewrite(query, () => state.alias());
+  return rewrite !== undefined;
 }
 
 /** The same plan with other bound values. Valid only if `readsBound` is false. */

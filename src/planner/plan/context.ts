@@ -3,6 +3,7 @@ import type { SqlParser } from '../../language/parser.ts';
 import type { Graph, LogicRows } from '../../ontology/graph.ts';
 import type { ConceptDef, MappingDef, ViewDef } from '../../ontology/model.ts';
 import type { Access, CallerFacts } from '../secure/access.ts';
+import type { SelectStmt } from './tree.ts';
 
 /** A definition that reads with the rights of the user who wrote it. */
 export type Defined = ViewDef | LogicRows | ConceptDef;
@@ -46,9 +47,14 @@ export interface PlanContext {
    * execute. Default: no datasource does.
    */
   readonly keepsNames?: ((datasource: string) => boolean) | undefined;
+  /** Rewrites a finished statement for a datasource whose planner distributes it (`decorrelate`); undefined: the datasource is not known to do that. Default: none does. */
+  readonly distributed?: ((datasource: string) => FinishedRewrite | undefined) | undefined;
   /** The cached table of a mapping of the whole model, from which its rows are read; undefined: they are read from the mapping's own tables. Default: no mapping is cached. */
   readonly cached?: ((mapping: MappingDef) => CachedTable | undefined) | undefined;
 }
+
+/** A rewrite of a finished statement without volatile functions and barriers (in place), with the same rows. `alias` makes an alias that is unique in the statement. */
+export type FinishedRewrite = (statement: SelectStmt, alias: () => string) => void;
 
 /** A table of the datasource with the rows of a mapping. Its columns are those of the mapping, in order, under the names of `cachedColumn` (../read/cached-rows.ts). */
 export interface CachedTable {

@@ -34,6 +34,7 @@ import type { Session } from '../session.ts';
 import { isLate, SYSTEM_TABLES, type SystemContext, systemTables } from '../tell/system.ts';
 import { type LateRows, systemContext } from '../tell/system-context.ts';
 import { PlanCounts } from './counts.ts';
+import { isValid, plannedTooEarly, rewriteFor, whileLoaded } from './distributed.ts';
 import { References } from './enforced.ts';
 import { withPosition } from './faults.ts';
 import { physicalNames } from './physical.ts';
@@ -82,8 +83,12 @@ export async function prepareRead(session: Session, statement: ReadStatement, wh
   const references = new References(session);
   const caches = whole === undefined || !session.draft?.row.caches?.length ? NO_CACHES : await (await loadCaches()).cachesOf(session, whole);
   const planned = async (source: Source, output: OutputOptions, inspect?: PlanOptions['inspect'], tables = caches): Promise<Planned> => ({
-    ...(await counts.whileNeeded(() =>
-      references.whileNeeded(() => definers.whileNeeded(() => plan(session, source, known, output, { definers, counts, references, caches: tables, inspect }))),
+    ...(await whileLoaded(() =>
+      counts.whileNeeded(() =>
+        references.whileNeeded(() =>
+          definers.whileNeeded(() => plan(session, source, known, output, { definers, counts, references, caches: tables, inspect })),
+        ),
+      ),
     )),
     live: () => planned(source, output, inspect, NO_CACHES),
   });
@@ -109,6 +114,7 @@ export async function prepareRead(session: Session, statement: ReadStatement, wh
         const explain = (of: Planned): Promise<readonly unknown[]> => explainRows(session, of, logical as LogicalPlan, statement.logical);
         return explain(query)
           .catch(async (error: unknown) => {
+            if (plannedTooEarly(error, query.plan, query.datasource)) return explain(await query.live());
             if (query.plan.caches.length === 0 || !(await loadCaches()).lostCaches(error, query.plan)) throw error;
             return explain(await query.live());
           })
@@ -194,6 +200,7 @@ function planningOf(session: Session, graph: Graph, { definers, counts, referenc
       const datasource = findDatasource(runtime, session.caller, name);
       return datasource !== undefined && keepsNames(datasource);
     },
+    distributed: (name) => rewriteFor(findDatasource(runtime, session.caller, name)),
   };
   return { context, system: systemOf, read };
 }
@@ -239,10 +246,6 @@ function plan(session: Session, source: Source, known: Graph | undefined, output
   };
   return { ...admitted(whole), late };
 }
-
-/** False if the datasource has changed: whether it keeps names becomes known with its first answer, and foreign keys may be dropped. */
-const isValid = ({ datasource, keepsNames, trusted }: Plan, context: PlanContext): boolean =>
-  keepsNames === context.keepsNames?.(datasource) && trusted.every((key) => context.enforces?.(datasource, key));
 
 /** 400: the script may not read a relation, although its caller may. */
 const outsideScope = ({ kind, name }: NamedRelation): SvcError =>
@@ -384,6 +387,7 @@ export async function runRead(session: Session, prepared: Prepared, last: boolea
   try {
     rows = await watched(session, datasource.name, () => rowsOf(session, datasource, asked));
   } catch (error) {
+    if (plannedTooEarly(error, plan, datasource)) return runRead(session, await prepared.live(), last, only);
     if (plan.caches.length > 0 && (await loadCaches()).lostCaches(error, plan)) return runRead(session, await prepared.live(), last, only);
     throw withPosition(error, plan, source);
   }

@@ -3,9 +3,12 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { cacheOf } from '../../../../src/cache.ts';
 import { parseDatasourceSecret } from '../../../../src/engine/datasource.ts';
 import { forgetRoles, fromProbe, rememberRole } from '../../../../src/engine/settings.ts';
+import { badRequest } from '../../../../src/errors.ts';
 import { parseStatement } from '../../../../src/language/classify.ts';
 import { splitScript } from '../../../../src/language/split.ts';
 import type { ReadStatement } from '../../../../src/language/statements.ts';
+import type { Plan } from '../../../../src/planner/index.ts';
+import { plannedTooEarly } from '../../../../src/service/read/distributed.ts';
 import { prepareRead } from '../../../../src/service/read/read.ts';
 import type { Session } from '../../../../src/service/session.ts';
 import { Spending } from '../../../../src/service/spending.ts';
@@ -28,8 +31,8 @@ function session(): Session {
   } as unknown as Session;
 }
 
-async function planned(): Promise<object & { readonly keepsNames: boolean; readonly sql: string }> {
-  const [source] = splitScript('SELECT name FROM dsvc.firm');
+async function planned(text = 'SELECT name FROM dsvc.firm'): Promise<Plan> {
+  const [source] = splitScript(text);
   const prepared = await prepareRead(session(), parseStatement(source!) as ReadStatement, graph, true);
   if (prepared.kind !== 'query') throw new Error('not a query');
   return prepared.plan;
@@ -56,5 +59,22 @@ describe('a plan', () => {
     expect((await planned()).keepsNames).toBe(true);
     rememberRole(MAIN, fromProbe([['citus.shard_count', '32', 'x'], ...shown()])!);
     expect((await planned()).sql).toMatch(/^SELECT \(SELECT row_to_json\(/);
+  });
+
+  it('has no correlated sub-query from the moment on when the database is known to be distributed', async () => {
+    const text = 'SELECT name FROM svc.firm f WHERE NOT EXISTS (SELECT 1 FROM svc.town t WHERE t.town_id = f.town_id)';
+    const refused = badRequest('feature_not_supported', 'correlated subqueries are not supported');
+    const before = await planned(text);
+    expect(before).toMatchObject({ isDistributed: false, sql: expect.stringContaining('NOT EXISTS') });
+    expect(plannedTooEarly(refused, before, MAIN)).toBe(false);
+    rememberRole(MAIN, fromProbe([['citus.shard_count', '32', 'x'], ...shown()])!);
+    expect(plannedTooEarly(refused, before, MAIN)).toBe(true);
+    expect(plannedTooEarly(badRequest('syntax_error', 'x'), before, MAIN)).toBe(false);
+    const after = await planned(text);
+    expect(after).toMatchObject({ isDistributed: true, sql: expect.not.stringContaining('EXISTS') });
+    expect(plannedTooEarly(refused, after, MAIN)).toBe(false);
+    expect(await planned(text)).toBe(after);
+    rememberRole(MAIN, fromProbe(shown())!);
+    expect((await planned(text)).sql).toContain('NOT EXISTS');
   });
 });

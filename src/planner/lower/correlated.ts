@@ -1,0 +1,143 @@
+/** What a finished sub-query refers to in the FROM of the block around it. Names of relations are SQL aliases here: the references are written out. */
+import type { ColumnRef } from '@pgsql/types';
+import { visited } from '../../budget.ts';
+import { conjuncts, eachColumn, fieldsOf, lastName, type Node, type SelectStmt, walk } from '../plan/tree.ts';
+
+/** The items of a FROM clause by the aliases that columns may be qualified with; undefined if USING or NATURAL merges columns, which have no qualifier. */
+export type Items = ReadonlyMap<string, Node>;
+
+/** An equation between a column of a sub-query's FROM and one of the block around it. */
+export interface Link {
+  readonly inner: Node;
+  readonly outer: Node;
+}
+
+/** A correlated sub-query: its links, and the other conditions of its WHERE, which refer to nothing outside of it. */
+export interface Correlated {
+  readonly links: readonly Link[];
+  readonly rest: readonly Node[];
+}
+
+/** The items of a FROM clause. */
+export function itemsOf(from: readonly Node[] | undefined): Items | undefined {
+  const found = new Map<string, Node>();
+  const add = (item: Node): boolean => {
+    visited();
+    if ('JoinExpr' in item) {
+      const { larg, rarg, alias, isNatural, usingClause } = item.JoinExpr;
+      if (isNatural || usingClause?.length || !larg || !rarg) return false;
+      if (alias) found.set(alias.aliasname ?? '', item);
+      return alias !== undefined || (add(larg) && add(rarg));
+    }
+    const alias = aliasOf(item);
+    if (alias !== undefined) found.set(alias, item);
+    return alias !== undefined;
+  };
+  return (from ?? []).every(add) ? found : undefined;
+}
+
+function aliasOf(item: Node): string | undefined {
+  if ('RangeVar' in item) return item.RangeVar.alias?.aliasname ?? item.RangeVar.relname;
+  if ('RangeSubselect' in item) return item.RangeSubselect.alias?.aliasname;
+  return 'RangeFunction' in item ? item.RangeFunction.alias?.aliasname : undefined;
+}
+
+/** The aliases that the FROM clauses in a tree define. */
+function aliasesIn(tree: unknown): ReadonlySet<string> {
+  const found = new Set<string>();
+  walk(tree, (n) => {
+    const alias = 'JoinExpr' in n ? n.JoinExpr.alias?.aliasname : aliasOf(n);
+    if (alias !== undefined) found.add(alias);
+    return undefined;
+  });
+  return found;
+}
+
+/**
+ * The correlation of a sub-query with the block around it: conditions of its WHERE that equate two columns. Undefined if it refers to nothing there, or in any other way, or to
+ * blocks further outside.
+ */
+export function correlationOf(query: SelectStmt, outer: Items): Correlated | undefined {
+  const inside = aliasesIn([query]);
+  let isClear = true;
+  const qualifier = (ref: ColumnRef): string | undefined => {
+    const [first = '', ...others] = fieldsOf(ref);
+    // the name of a whole relation, or a column of a mapping's table
+    if (others.length === 0) {
+      if (outer.has(first)) isClear = false;
+      return undefined;
+    }
+    if (outer.has(first) === inside.has(first)) isClear = false;
+    return first;
+  };
+  const refersOut = (tree: unknown): boolean => {
+    let found = false;
+    eachColumn(tree, (ref) => {
+      const name = qualifier(ref);
+      found ||= name !== undefined && outer.has(name);
+    });
+    return found;
+  };
+  const { whereClause, ...others } = query;
+  if (refersOut([others]) || !isClear) return undefined;
+  const own = itemsOf(query.fromClause);
+  const links: Link[] = [];
+  const rest: Node[] = [];
+  for (const condition of conjuncts(whereClause)) {
+    if (!refersOut([condition])) rest.push(condition);
+    else {
+      const link = own && linkOf(condition, own, outer);
+      if (!link) return undefined;
+      links.push(link);
+    }
+  }
+  return isClear && links.length > 0 ? { links, rest } : undefined;
+}
+
+function linkOf(condition: Node, own: Items, outer: Items): Link | undefined {
+  if (!('A_Expr' in condition)) return undefined;
+  const { kind, name, lexpr, rexpr } = condition.A_Expr;
+  if (kind !== 'AEXPR_OP' || name?.length !== 1 || lastName(name) !== '=' || !lexpr || !rexpr) return undefined;
+  const isIn = (items: Items, node: Node): boolean =>
+    'ColumnRef' in node && fieldsOf(node.ColumnRef).length === 2 && items.has(fieldsOf(node.ColumnRef)[0] ?? '');
+  if (isIn(own, lexpr) && isIn(outer, rexpr)) return { inner: lexpr, outer: rexpr };
+  return isIn(own, rexpr) && isIn(outer, lexpr) ? { inner: rexpr, outer: lexpr } : undefined;
+}
+
+/** Types of which equal values are in one group of GROUP BY, and those of one group are equal, also if they are compared with a type of the same family. */
+const FAMILIES: Readonly<Record<string, string>> = {
+  int2: 'int',
+  int4: 'int',
+  int8: 'int',
+  text: 'text',
+  numeric: 'numeric',
+  date: 'date',
+  uuid: 'uuid',
+  bool: 'bool',
+};
+
+/** The family of the type of a column, by the casts of the SELECTs that return it; undefined if it is not known. */
+export function familyOf(node: Node, items: Items | undefined): string | undefined {
+  visited();
+  if ('TypeCast' in node) {
+    const { names, arrayBounds } = node.TypeCast.typeName ?? {};
+    return arrayBounds?.length ? undefined : FAMILIES[lastName(names)];
+  }
+  if (!('ColumnRef' in node)) return undefined;
+  const [alias = '', name] = fieldsOf(node.ColumnRef);
+  const item = items?.get(alias);
+  if (!item || name === undefined || !('RangeSubselect' in item)) return undefined;
+  const { subquery, alias: given } = item.RangeSubselect;
+  if (!subquery || !('SelectStmt' in subquery) || given?.colnames?.length) return undefined;
+  return columnFamily(subquery.SelectStmt, name);
+}
+
+function columnFamily(query: SelectStmt, name: string): string | undefined {
+  if (query.larg && query.rarg) {
+    const left = columnFamily(query.larg, name);
+    return left === columnFamily(query.rarg, name) ? left : undefined;
+  }
+  const found = (query.targetList ?? []).flatMap((t) => ('ResTarget' in t && t.ResTarget.name === name && t.ResTarget.val ? [t.ResTarget.val] : []));
+  const [only] = found;
+  return only && found.length === 1 ? familyOf(only, itemsOf(query.fromClause)) : undefined;
+}

@@ -1,0 +1,242 @@
+/**
+ * Correlated sub-queries of WHERE as joins and lists, for distributed datasources: a distributed planner runs a sub-query that refers to nothing outside of it once, and refuses
+ * most others (docs/design/sql-shapes.md#correlated-sub-queries). What cannot be proved equal is left as it is.
+ */
+import type { FuncCall, SubLink } from '@pgsql/types';
+import { mayFail } from '../facts/conditions.ts';
+import { COMPARISONS } from '../facts/total.ts';
+import { isAggregate, SET_RETURNING } from '../guard/index.ts';
+import {
+  and,
+  clone,
+  coalesce,
+  column,
+  conjuncts,
+  equals,
+  fieldsOf,
+  integer,
+  isNotNull,
+  isNull,
+  isSubQuery,
+  join,
+  lastName,
+  type Node,
+  not,
+  or,
+  rewrite,
+  type SelectStmt,
+  select,
+  subselect,
+  target,
+  walk,
+} from '../plan/tree.ts';
+import { type Correlated, correlationOf, familyOf, type Items, itemsOf, type Link } from './correlated.ts';
+
+/** Aggregates that are NULL without rows, and depend on the order of the rows in the last digits of floating-point numbers only. `count` is 0. */
+const NULL_OF_NONE: ReadonlySet<string> = new Set([
+  ...['sum', 'avg', 'min', 'max', 'bool_and', 'bool_or', 'every', 'stddev', 'stddev_pop', 'stddev_samp', 'variance', 'var_pop', 'var_samp'],
+]);
+
+/** Clauses with which a sub-query is left as it is. */
+const OTHER_CLAUSES = [
+  'withClause',
+  'groupClause',
+  'havingClause',
+  'distinctClause',
+  'windowClause',
+  'limitCount',
+  'limitOffset',
+  'lockingClause',
+  'valuesLists',
+] as const;
+
+/**
+ * Rewrites the correlated sub-queries in the WHERE of all blocks of a finished statement (in place), inner blocks first. No part of it may be volatile.
+ * @param alias makes an alias that is unique in the statement
+ */
+export function decorrelate(statement: SelectStmt, alias: () => string): void {
+  const blocks: SelectStmt[] = [];
+  walk([{ SelectStmt: statement } as Node], (n) => {
+    if ('SelectStmt' in n) blocks.push(n.SelectStmt);
+    return undefined;
+  });
+  for (const block of blocks.reverse()) if (block.whereClause && block.fromClause?.length) rewriteBlock(block, alias);
+}
+
+function rewriteBlock(block: SelectStmt, alias: () => string): void {
+  const items = itemsOf(block.fromClause);
+  if (!items || !hasSubLink(block.whereClause)) return;
+  const conditions = conjuncts(block.whereClause).map((condition) => asCondition(condition, items) ?? replaced(condition, { block, items, alias }));
+  const whereClause = and(conditions);
+  if (whereClause) block.whereClause = whereClause;
+}
+
+function hasSubLink(tree: unknown): boolean {
+  let found = false;
+  walk(tree, (n) => {
+    found ||= 'SubLink' in n;
+    return !found;
+  });
+  return found;
+}
+
+/** A condition that rows must meet, without its correlation: NULL counts as false here. */
+function asCondition(condition: Node, outer: Items): Node | undefined {
+  if ('SubLink' in condition && condition.SubLink.subLinkType === 'EXISTS_SUBLINK') return existing(condition.SubLink, outer)?.isMember;
+  if ('SubLink' in condition && condition.SubLink.subLinkType === 'ANY_SUBLINK') return member(condition.SubLink, outer);
+  if (!('BoolExpr' in condition) || condition.BoolExpr.boolop !== 'NOT_EXPR') return undefined;
+  const [arg] = condition.BoolExpr.args ?? [];
+  return arg && 'SubLink' in arg && arg.SubLink.subLinkType === 'EXISTS_SUBLINK' ? existing(arg.SubLink, outer)?.isNotMember : undefined;
+}
+
+/** A sub-query of one SELECT, and its correlation; undefined if it has clauses that decide which rows it has. */
+function plain({ subselect: query }: SubLink, outer: Items): (Correlated & { readonly query: SelectStmt }) | undefined {
+  const stmt = query && 'SelectStmt' in query ? query.SelectStmt : undefined;
+  if (!stmt?.fromClause?.length || (stmt.op !== undefined && stmt.op !== 'SETOP_NONE') || OTHER_CLAUSES.some((clause) => hasClause(stmt[clause])))
+    return undefined;
+  const found = correlationOf(stmt, outer);
+  return found && { ...found, query: stmt };
+}
+
+const hasClause = (value: unknown): boolean => (Array.isArray(value) ? value.length > 0 : value !== undefined);
+
+/** True if a call in a select list decides how many rows there are. */
+function changesRows(targets: readonly Node[] | undefined): boolean {
+  let found = false;
+  walk(targets, (n) => {
+    if ('FuncCall' in n) found ||= isAggregate(lastName(n.FuncCall.funcname)) || SET_RETURNING.has(lastName(n.FuncCall.funcname));
+    return !found && !isSubQuery(n);
+  });
+  return found;
+}
+
+/** A sub-query returns the values of its links that are not NULL. */
+function values(query: SelectStmt, { links, rest }: Correlated, others: readonly Node[] = []): Node {
+  const inner = [...links.map((l) => l.inner), ...others];
+  return {
+    SelectStmt: select({
+      targetList: inner.map((node) => target(clone(node))),
+      ...(query.fromClause ? { fromClause: query.fromClause } : {}),
+      whereClause: and([...rest, ...links.map((l) => isNotNull(clone(l.inner)))]) as Node,
+    }),
+  };
+}
+
+const row = (nodes: readonly Node[]): Node => (nodes.length === 1 ? (nodes[0] as Node) : { RowExpr: { args: [...nodes], row_format: 'COERCE_IMPLICIT_CAST' } });
+const inValues = (left: readonly Node[], query: Node): Node => ({ SubLink: { subLinkType: 'ANY_SUBLINK', testexpr: row(left), subselect: query } });
+const outerOf = (links: readonly Link[]): Node[] => links.map((l) => clone(l.outer));
+
+/** EXISTS, as conditions that rows must meet and as a boolean that is never NULL. Equal keys of several rows do not matter. */
+function existing(link: SubLink, outer: Items) {
+  const found = plain(link, outer);
+  if (!found || found.query.sortClause?.length || changesRows(found.query.targetList) || fails(found.query, found.rest)) return undefined;
+  const isMember = inValues(outerOf(found.links), values(found.query, found));
+  // the list has no NULL, so IN is true or false for keys that are not NULL
+  const isNotMember = or([...outerOf(found.links).map(isNull), not(isMember)]);
+  return { isMember, isNotMember, value: and([...outerOf(found.links).map(isNotNull), isMember]) as Node };
+}
+
+/** `x IN (SELECT y FROM t WHERE t.k = o.k)`, where NULL counts as false, is `(o.k, x) IN (SELECT t.k, y FROM t)`. */
+function member(link: SubLink, outer: Items): Node | undefined {
+  const { testexpr, operName } = link;
+  const found = plain(link, outer);
+  const [only, ...others] = found?.query.targetList ?? [];
+  const value = only && 'ResTarget' in only ? only.ResTarget.val : undefined;
+  if (!found || !testexpr || 'RowExpr' in testexpr || !value || others.length > 0 || (operName && lastName(operName) !== '=')) return undefined;
+  if (found.query.sortClause?.length || changesRows(found.query.targetList) || fails(found.query, [...found.rest, value])) return undefined;
+  return inValues([...outerOf(found.links), testexpr], values(found.query, found, [value]));
+}
+
+/** Where a sub-query is. */
+interface Place {
+  readonly block: SelectStmt;
+  readonly items: Items;
+  readonly alias: () => string;
+}
+
+/** Replaces the sub-queries of a condition that may be anywhere in it by values (in place). */
+const replaced = (condition: Node, place: Place): Node =>
+  rewrite(condition, (n) => {
+    if (!('SubLink' in n)) return isSubQuery(n) ? n : undefined;
+    const { subLinkType } = n.SubLink;
+    if (subLinkType === 'EXISTS_SUBLINK') return existing(n.SubLink, place.items)?.value ?? n;
+    return (subLinkType === 'EXPR_SUBLINK' ? joinedValue(n.SubLink, place) : undefined) ?? n;
+  }) as Node;
+
+/**
+ * A sub-query of aggregates becomes a sub-select that is grouped by its links and joined to the block. A row has one group at most, because the types of the links are
+ * compared as GROUP BY compares them; a row without a group has the values of aggregates over no rows.
+ */
+function joinedValue(link: SubLink, { block, items, alias }: Place): Node | undefined {
+  const found = plain(link, items);
+  const [only, ...others] = found?.query.targetList ?? [];
+  const value = only && 'ResTarget' in only ? only.ResTarget.val : undefined;
+  if (!found || !value || others.length > 0 || found.query.sortClause?.length) return undefined;
+  const own = itemsOf(found.query.fromClause);
+  const families = found.links.map((l) => [familyOf(l.inner, own), familyOf(l.outer, items)] as const);
+  if (families.some(([inner, outer]) => inner === undefined || inner !== outer)) return undefined;
+  const name = alias();
+  const computed = aggregatesOf(value, name);
+  const at = itemWith(block.fromClause ?? [], found.links);
+  if (!computed || at === undefined || fails(found.query, [...found.rest, ...computed.calls.flatMap(argumentsOf)])) return undefined;
+  const { query, links, rest } = found;
+  const keys = links.map((l, i) => target(clone(l.inner), `k${i}`));
+  const whereClause = and(rest);
+  const grouped = select({
+    targetList: [...keys, ...computed.calls.map((call, i) => target(call, `a${i}`))],
+    ...(query.fromClause ? { fromClause: query.fromClause } : {}),
+    ...(whereClause ? { whereClause } : {}),
+    groupClause: links.map((l) => clone(l.inner)),
+  });
+  const on = and(links.map((l, i) => equals(column(name, `k${i}`), clone(l.outer)))) as Node;
+  const from = block.fromClause as Node[];
+  from[at] = join('JOIN_LEFT', from[at] as Node, subselect(grouped, name), on);
+  return computed.value;
+}
+
+/** The position of the item of FROM that has all outer columns of the links. */
+function itemWith(from: readonly Node[], links: readonly Link[]): number | undefined {
+  const at = from.findIndex((item) => {
+    const items = itemsOf([item]);
+    return links.every(({ outer }) => 'ColumnRef' in outer && items?.has(fieldsOf(outer.ColumnRef)[0] ?? ''));
+  });
+  return at < 0 ? undefined : at;
+}
+
+/** The aggregates of an expression, and the expression over their columns in a relation; undefined without aggregates, or with others than those listed above. */
+function aggregatesOf(value: Node, relation: string): { readonly calls: readonly Node[]; readonly value: Node } | undefined {
+  const calls: Node[] = [];
+  let isKnown = true;
+  const over = rewrite([clone(value)], (n) => {
+    if (isSubQuery(n) || 'ColumnRef' in n) isKnown = false;
+    if (!('FuncCall' in n) || !isAggregate(lastName(n.FuncCall.funcname))) return undefined;
+    const name = lastName(n.FuncCall.funcname);
+    if ((!NULL_OF_NONE.has(name) && name !== 'count') || n.FuncCall.over || n.FuncCall.agg_within_group || hasSubLink(n)) isKnown = false;
+    const at = column(relation, `a${calls.push(n) - 1}`);
+    return name === 'count' ? coalesce(at, integer('0')) : at;
+  }) as Node[];
+  return isKnown && calls.length > 0 ? { calls, value: over[0] as Node } : undefined;
+}
+
+const argumentsOf = (call: Node): Node[] => {
+  const { args = [], agg_filter } = (call as { FuncCall: FuncCall }).FuncCall;
+  return [...args, ...(agg_filter ? [agg_filter] : [])];
+};
+
+/** True if an expression may raise an error on a row: the sub-query is computed for rows that the block does not need. */
+const fails = ({ fromClause }: SelectStmt, expressions: readonly Node[]): boolean => computes(fromClause) || expressions.some((e) => mayFail(e, true));
+
+/** Operators and functions in a FROM clause that raise an error on no value that is not extreme. */
+const SAFE_OPERATORS: ReadonlySet<string> = new Set([...COMPARISONS, '+', '-', '*', '||']);
+const SAFE_FUNCTIONS: ReadonlySet<string> = new Set(['replace', 'lower', 'upper', 'substring', 'extract', 'btrim', 'length', 'concat']);
+
+/** True if a FROM clause computes something else, such as a quotient. */
+function computes(from: unknown): boolean {
+  let found = false;
+  walk(from, (n) => {
+    if ('FuncCall' in n) found ||= !SAFE_FUNCTIONS.has(lastName(n.FuncCall.funcname));
+    if ('A_Expr' in n && n.A_Expr.kind === 'AEXPR_OP') found ||= !SAFE_OPERATORS.has(lastName(n.A_Expr.name));
+    return !found;
+  });
+  return found;
+}
