@@ -2,15 +2,16 @@
 import { loggedLine, SvcError } from '../errors.ts';
 import { presentedRows } from '../nesting/stage.ts';
 import {
+  type Answer,
   type AsyncJob,
   type AsyncPoll,
   jobRequest,
   MAX_BYTES,
+  type Noting,
   type RestQuestion,
   type Runtime,
   resultTooLarge,
   runJob,
-  type ServiceRequest,
 } from '../service.ts';
 import { JobStore, PieceCutter, type Storage } from './store.ts';
 
@@ -44,12 +45,12 @@ export class AsyncRun {
     if (stored === undefined || stored.owner !== owner) return null;
     const { state, version, error } = stored;
     if (state !== 'completed' && state !== 'error') return { state: 'running' };
-    const { rights } = JSON.parse(stored.job) as Partial<AsyncJob>;
+    const { rights, told } = JSON.parse(stored.job) as Partial<AsyncJob>;
     // stored by an earlier release
     if (rights == null) return null;
     // an error may contain values and parts of the model, so reading it needs the same rights as reading rows
     if (state === 'error') return { state, version, error: error ?? FAILED, rights };
-    return { state, version, pieces: this.#store.pieces(), first: this.#store.piece(0) ?? new Uint8Array(), rights };
+    return { state, version, pieces: this.#store.pieces(), first: this.#store.piece(0) ?? new Uint8Array(), rights, told };
   }
 
   /** Returns the nth piece of a completed result, or null if this owner has no such piece. */
@@ -83,27 +84,29 @@ export class AsyncRun {
     let fault: unknown;
     const signal = AbortSignal.timeout(runtime.config.asyncTimeoutMs + GRACE_MS);
     try {
-      const about = (name: string, of: string): void => {
-        ontology = name;
-        version = of;
+      let told: AsyncJob['told'] = {};
+      let { rights } = job;
+      const noting: Noting = {
+        about: (name, of) => {
+          ontology = name;
+          version = of;
+        },
+        answeredBy: (datasource, place) => {
+          told = { ...told, source: [datasource, place] };
+        },
+        dataAsOf: (asOf) => {
+          told = { ...told, asOf };
+        },
       };
-      const changed = (rights: AsyncJob['rights']): void => {
-        if (rights.digest !== job.rights.digest) this.#store.replace(JSON.stringify({ ...job, rights }));
+      const changed = (after: AsyncJob['rights']): void => {
+        rights = after;
+        this.#store.replace(JSON.stringify({ ...job, rights }));
       };
       const answer = await (job.question === undefined
-        ? runJob(runtime, job, signal, about, changed)
-        : answerQuestion(runtime, job, job.question, signal, about));
-      let n = 0;
-      const cutter = new PieceCutter((piece) => this.#store.addPiece(n++, piece));
-      if (answer.kind === 'value') {
-        const bytes = new TextEncoder().encode(JSON.stringify(answer.data));
-        if (bytes.length > MAX_BYTES) throw resultTooLarge(MAX_BYTES);
-        cutter.push(bytes);
-      } else if (answer.kind === 'kept') cutter.push(answer.bytes);
-      else {
-        for await (const chunk of presentedRows(answer, job.presentation, { maxBytes: MAX_BYTES, owner: answer.owner })) cutter.push(chunk);
-      }
-      cutter.end();
+        ? runJob(runtime, job, signal, noting, changed)
+        : answerQuestion(runtime, job, job.question, signal, noting));
+      await this.#keep(answer, job);
+      this.#store.replace(JSON.stringify({ ...job, rights, told }));
       this.#store.completed(version);
     } catch (error) {
       fault = error;
@@ -123,6 +126,21 @@ export class AsyncRun {
       ...(cause === undefined ? {} : { cause: loggedLine(cause) }),
     });
   }
+
+  /** Stores the rows of an answer. @throws SvcError 400 `result_too_large` */
+  async #keep(answer: Answer | { readonly kind: 'value'; readonly data: unknown }, { presentation }: AsyncJob): Promise<void> {
+    let n = 0;
+    const cutter = new PieceCutter((piece) => this.#store.addPiece(n++, piece));
+    if (answer.kind === 'value') {
+      const bytes = new TextEncoder().encode(JSON.stringify(answer.data));
+      if (bytes.length > MAX_BYTES) throw resultTooLarge(MAX_BYTES);
+      cutter.push(bytes);
+    } else if (answer.kind === 'kept') cutter.push(answer.bytes);
+    else {
+      for await (const chunk of presentedRows(answer, presentation, { maxBytes: MAX_BYTES, owner: answer.owner })) cutter.push(chunk);
+    }
+    cutter.end();
+  }
 }
 
 /** Answers a question. The result is the body that the request would have got. @throws SvcError as `answerOver` */
@@ -131,9 +149,9 @@ async function answerQuestion(
   job: AsyncJob,
   question: RestQuestion,
   signal: AbortSignal,
-  about: ServiceRequest['about'],
+  noting: Noting,
 ): Promise<{ readonly kind: 'value'; readonly data: unknown }> {
   const [{ answerOver }, { cutRows }] = await Promise.all([import('../llm/rest.ts'), import('../nesting/cut.ts')]);
-  const { data } = await answerOver(await jobRequest(runtime, job, signal, about), question, cutRows);
+  const { data } = await answerOver(await jobRequest(runtime, job, signal, noting), question, cutRows);
   return { kind: 'value', data: { status: 'success', data } };
 }

@@ -22,6 +22,7 @@ import {
   Spending,
   unknownName,
   viewRows,
+  wantsFresh,
 } from '../service.ts';
 import { asSvcError, failure, json, noteSource, raw, success } from './answers.ts';
 import { audit } from './audit.ts';
@@ -31,7 +32,7 @@ import type { AppContext, AppEnv } from './context.ts';
 import { cors } from './cors.ts';
 import { bodyOf, CONTENT_TYPES, presentationOf, wishOf } from './format.ts';
 import { checkHost, checkUrl, requestIdOf } from './guards.ts';
-import { permittedBy, queryBody, resultsLimit, wantsFresh } from './input.ts';
+import { permittedBy, queryBody, resultsLimit } from './input.ts';
 import { logRequest } from './log.ts';
 import { admitted, mounted } from './mounted.ts';
 import { asyncResult, beginAsync, wantsAsync } from './openapi-async.ts';

@@ -46,12 +46,5 @@ export function resultsLimit(headers: Headers): number | null {
   return limit;
 }
 
-/** Reads the header `x-consistency`; true: no rows of replicas or of the result cache. @throws SvcError 400 `bad_consistency` */
-export function wantsFresh(headers: Headers): boolean {
-  const value = headers.get('x-consistency')?.trim().toLowerCase();
-  if (value === undefined || value === 'primary') return value !== undefined;
-  throw badRequest('bad_consistency', 'x-consistency must be primary');
-}
-
 /** The statements that a request with these headers may have: with `x-read-only` only those that change nothing. Null without it: all that the caller's rights allow. */
 export const permittedBy = (headers: Headers): Permitted | null => (isReadOnly(headers) ? 'read_only' : null);

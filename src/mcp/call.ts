@@ -21,6 +21,8 @@ export interface McpCall {
   readonly named: Named;
   /** Whether the URL has `?mode=model`. */
   readonly modelling: boolean;
+  /** Whether no rows of replicas are wanted. */
+  readonly fresh: boolean;
   /** The `www-authenticate` header for a statement that changes the model, if the access token lacks the scope; otherwise null. */
   readonly scopeChallenge: string | null;
   readonly body: Message | readonly Message[];
@@ -40,6 +42,8 @@ export interface Session {
   readonly target: Target;
   /** Whether execute_sql may change the model: the URL asks for it, and no scope forbids it. */
   readonly modelling: boolean;
+  /** Whether no rows of replicas are wanted. */
+  readonly fresh?: boolean | undefined;
   /** Called for a statement that is forbidden only because of the access token's scope. */
   readonly lacksScope?: (() => void) | undefined;
   readonly requestId: string;
@@ -59,13 +63,14 @@ export interface Session {
 export const callerOf = (principal: Principal, scopes: readonly string[] | null): McpCaller => ({ ...earlierOf(principal), name: principal.name, scopes });
 
 /** The service request for something that reads. No script of it changes anything. */
-export const readingRequest = ({ runtime, caller, requestId, spending }: Session, signal: AbortSignal): ServiceRequest => ({
+export const readingRequest = ({ runtime, caller, requestId, spending, fresh }: Session, signal: AbortSignal): ServiceRequest => ({
   runtime,
   caller,
   requestId,
   spending,
   signal,
   permitted: 'read',
+  fresh,
   knownVersion: null,
   about: () => undefined,
 });

@@ -7,7 +7,7 @@ import { badRequest, loggedLine, SvcError } from '../errors.ts';
 import { authenticateOAuth, oauthTokenOf } from '../oauth/authenticate.ts';
 import { insufficientScope, placeOf, withChallenge } from '../oauth/place.ts';
 import type { Exchange, Mount } from '../service/exchange.ts';
-import { isReadOnly, type Named, namedBy, ownerOf, targetOf } from '../service.ts';
+import { isReadOnly, type Named, namedBy, ownerOf, targetOf, wantsFresh } from '../service.ts';
 import { callerOf, type McpCall } from './call.ts';
 import { faultResponse } from './faults.ts';
 import { guarded, RECHECK_MS, recheck } from './guarded.ts';
@@ -90,6 +90,8 @@ interface Identified extends Authenticated {
   readonly asksToModel: boolean;
   /** Whether the URL does not have `?content=structured`. */
   readonly repeatsRows: boolean;
+  /** Whether the header `x-consistency` asks for the rows of the primary. */
+  readonly fresh: boolean;
 }
 
 /**
@@ -180,7 +182,7 @@ class Front {
 
 const clientOf = ({ request, runtime }: Exchange): Client => ({ signal: request.signal, waitUntil: runtime.waitUntil });
 
-/** @throws SvcError 401, 429, 503; 405; 400 `impersonation_not_here`; 403 `no_access` for an ontology or agent in the headers or the URL */
+/** @throws SvcError 401, 429, 503; 405; 400 `impersonation_not_here`, `bad_consistency`; 403 `no_access` for an ontology or agent in the headers or the URL */
 async function identify(exchange: Exchange, methods: readonly string[]): Promise<Identified> {
   const { request, runtime } = exchange;
   let scopes: Authenticated['scopes'] = null;
@@ -198,7 +200,7 @@ async function identify(exchange: Exchange, methods: readonly string[]): Promise
   const has = (parameter: string, value: string): boolean => search.get(parameter)?.toLowerCase() === value;
   targetOf(caller, named, runtime.config.mcp);
   const asksToModel = has('mode', 'model') && !isReadOnly(request.headers);
-  return { caller, scopes, search, named, asksToModel, repeatsRows: !has('content', 'structured') };
+  return { caller, scopes, search, named, asksToModel, repeatsRows: !has('content', 'structured'), fresh: wantsFresh(request.headers) };
 }
 
 /** The messages of a POST, or the error response if the body is invalid. @throws SvcError 413, 415 */
@@ -214,7 +216,7 @@ async function readBody(exchange: Exchange): Promise<Message | readonly Message[
   return new Response(errorBody(read.code, read.message), { status: 400, headers: { 'content-type': 'application/json' } });
 }
 
-function callOf(exchange: Exchange, { caller, scopes, named, asksToModel, repeatsRows }: Identified, body: Message | readonly Message[]): McpCall {
+function callOf(exchange: Exchange, { caller, scopes, named, asksToModel, repeatsRows, fresh }: Identified, body: Message | readonly Message[]): McpCall {
   const { request, requestId, runtime } = exchange;
   const { config } = runtime;
   const mayModel = scopes === null || scopes.includes('model');
@@ -223,6 +225,7 @@ function callOf(exchange: Exchange, { caller, scopes, named, asksToModel, repeat
     caller: callerOf(caller.principal, scopes),
     named,
     modelling: asksToModel && mayModel,
+    fresh,
     scopeChallenge: asksToModel && !mayModel ? insufficientScope(placeOf(config, request), config.product, 'read model') : null,
     body,
     repeatsRows,

@@ -186,6 +186,7 @@ async function sessionOf(call: McpCall, runtime: Runtime): Promise<Session> {
     caller,
     target,
     modelling: call.modelling,
+    fresh: call.fresh,
     requestId: call.requestId,
     spending: new Spending(),
     answers: new Budget(BATCH_BYTES),

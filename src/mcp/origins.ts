@@ -18,6 +18,7 @@ const REQUEST_HEADERS = [
   'x-jwt-tenant-id',
   'x-jwt-token',
   'x-ontology',
+  'x-consistency',
   'x-read-only',
   'x-request-id',
 ].join(', ');

@@ -189,14 +189,29 @@ export interface AsyncJob {
   readonly knownVersion: string | null;
   /** The presentation of its rows. */
   readonly presentation: Presentation;
+  /** What the headers of its answer say, after it has read rows. */
+  readonly told?: ToldRows | undefined;
   /** The question, if the job answers one. `script` then only names its ontology. */
   readonly question?: RestQuestion | undefined;
+}
+
+/** What the headers of an answer say about its rows: the arguments of `answeredBy` and `dataAsOf`. */
+export interface ToldRows {
+  readonly source?: readonly [datasource: string, place: number] | undefined;
+  readonly asOf?: number | undefined;
 }
 
 /** The state of an asynchronous statement. `first` is the first piece of the JSON array of rows, `pieces` the number of pieces. */
 export type AsyncPoll =
   | { readonly state: 'running' }
-  | { readonly state: 'completed'; readonly version: string | null; readonly pieces: number; readonly first: Uint8Array; readonly rights: ReadingRights }
+  | {
+      readonly state: 'completed';
+      readonly version: string | null;
+      readonly pieces: number;
+      readonly first: Uint8Array;
+      readonly rights: ReadingRights;
+      readonly told?: ToldRows | undefined;
+    }
   | { readonly state: 'error'; readonly version: string | null; readonly error: string; readonly rights: ReadingRights };
 
 /** Runs asynchronous statements: one Durable Object per statement, named by its id. */

@@ -59,6 +59,17 @@ describe('?mode=model', () => {
   });
 });
 
+describe('x-consistency', () => {
+  it.each([
+    [{}, [200, undefined, 1], [false]],
+    [{ 'x-consistency': 'Primary' }, [200, undefined, 1], [true]],
+    [{ 'x-consistency': 'strong' }, [400, -32600, 0], []],
+  ])('with %j: %j, and the rows of the primary: %j', async (headers, expected, fresh) => {
+    expect(await send(call('{}'), headers)).toEqual(expected);
+    expect(reached.map((c) => c.fresh)).toEqual(fresh);
+  });
+});
+
 describe('a batch', () => {
   it.each([
     ['a hundred requests', 100, (i: number) => ({ jsonrpc: '2.0', id: i, method: 'ping' }), [200, undefined, 100]],

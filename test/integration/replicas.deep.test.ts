@@ -6,6 +6,8 @@ import { PgBackend } from '../../dev/sql/pg-backend.ts';
 import { startSqlServer } from '../../dev/sql-server.ts';
 import { forgetReplicas } from '../../src/engine/replicas/read.ts';
 import { forgetRoles } from '../../src/engine/settings.ts';
+import { Budget } from '../../src/nesting/cut.ts';
+import { connect, listingSession } from '../support/mcp.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 const missing = postgresPrograms() === undefined;
@@ -183,6 +185,53 @@ describe.skipIf(missing)('replicas', () => {
     await until(/replica/);
     for (let i = 0; i < 10; i++) expect((await read(undefined, { 'x-consistency': 'primary' })).source).toBe('primary; name=d');
     expect(await read(undefined, { 'x-consistency': 'strong' })).toMatchObject({ status: 400, text: expect.stringContaining('bad_consistency') });
+  });
+
+  it('are named by the answers of asynchronous statements, which are not asked either', async () => {
+    const wait = async (headers: Readonly<Record<string, string>> = {}): Promise<string | null> => {
+      const own = { 'content-type': 'text/plain', 'x-api-key': service.token };
+      const begun = await service.fetch('/svc/openapi/ontology/o/query', {
+        method: 'POST',
+        headers: { ...own, 'x-async': 'true', ...headers },
+        body: 'SELECT tick FROM svc.clock',
+      });
+      const { response_id } = (await begun.json()) as { response_id: string };
+      let source: string | null = null;
+      await expect
+        .poll(async () => {
+          const answer = await service.fetch(`/svc/openapi/get-async-results/${response_id}`, { headers: own });
+          source = answer.headers.get('x-datasource');
+          return ((await answer.json()) as { status: string }).status;
+        })
+        .toBe('completed');
+      return source;
+    };
+    await until(/replica/);
+    await expect.poll(() => wait()).toMatch(/^replica [12]; name=d$/);
+    for (let i = 0; i < 5; i++) expect(await wait({ 'x-consistency': 'primary' })).toBe('primary; name=d');
+  });
+
+  it('are not asked by a tool of the MCP server if its client wants the rows of the primary', async () => {
+    await use('DATASOURCE_D_R1');
+    await until(/replica/);
+    const request = await service.request(service.token);
+    const tick = async (fresh: boolean): Promise<number> => {
+      const target = { ontology: 'o', isNamed: true, agent: undefined };
+      const session = listingSession({ ...request, target, fresh, answers: new Budget(1e6) });
+      const client = await connect(session);
+      const answer = await client.callTool({ name: 'execute_sql', arguments: { query: 'SELECT tick FROM svc.clock' } });
+      expect(answer.isError, JSON.stringify(answer)).toBeFalsy();
+      return (answer.structuredContent as { rows: { tick: number }[] }).rows[0]?.tick ?? Number.NaN;
+    };
+    // what was committed a moment ago is only on the primary, within max_lag
+    await first.server.exec('SELECT pg_wal_replay_pause()');
+    try {
+      const before = await tick(true);
+      await primary.server.exec('UPDATE public.clock SET tick = tick + 1');
+      expect([await tick(false), await tick(true)]).toEqual([before, before + 1]);
+    } finally {
+      await first.server.exec('SELECT pg_wal_replay_resume()');
+    }
   });
 
   it('are not named to callers who do not see the datasource', async () => {

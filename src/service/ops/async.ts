@@ -142,15 +142,18 @@ export async function* asyncRows(
   }
 }
 
+/** What the request of a job reports. */
+export type Noting = Pick<ServiceRequest, 'about' | 'answeredBy' | 'dataAsOf'>;
+
 /** The request of a job: the current rights of its caller, and the timeout ASYNC_TIMEOUT_MS. @throws SvcError 401, 503 as `resume` */
 export async function jobRequest(
   { config, ...runtime }: Runtime,
   { caller, requestId, permitted = null, fresh, knownVersion }: AsyncJob,
   signal: AbortSignal,
-  about: ServiceRequest['about'],
+  noting: Noting,
 ): Promise<ServiceRequest> {
   const patient: Runtime = { ...runtime, config: { ...config, statementTimeoutMs: config.asyncTimeoutMs } };
-  return { runtime: patient, caller: await resume(caller, runtime), requestId, spending: new Spending(), signal, permitted, fresh, knownVersion, about };
+  return { runtime: patient, caller: await resume(caller, runtime), requestId, spending: new Spending(), signal, permitted, fresh, knownVersion, ...noting };
 }
 
 /**
@@ -162,10 +165,10 @@ export async function runJob(
   runtime: Runtime,
   job: AsyncJob,
   signal: AbortSignal,
-  about: ServiceRequest['about'],
+  noting: Noting,
   changedRights: (rights: ReadingRights) => void,
 ): Promise<Answer> {
-  const request = await jobRequest(runtime, job, signal, about);
+  const request = await jobRequest(runtime, job, signal, noting);
   let changed = false;
   const noted = (): void => {
     changed = true;

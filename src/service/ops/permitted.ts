@@ -7,6 +7,13 @@ import { isRead, reachOf } from '../write/classes.ts';
 /** True if a request has the header `x-read-only`, unless its value is `false` or empty. A value with a mistake must not allow changes. */
 export const isReadOnly = (headers: Headers): boolean => !/^(false)?$/i.test(headers.get('x-read-only')?.trim() ?? '');
 
+/** Reads the header `x-consistency`; true: no rows of replicas or of the result cache. @throws SvcError 400 `bad_consistency` */
+export function wantsFresh(headers: Headers): boolean {
+  const value = headers.get('x-consistency')?.trim().toLowerCase();
+  if (value === undefined || value === 'primary') return value !== undefined;
+  throw badRequest('bad_consistency', 'x-consistency must be primary');
+}
+
 /** Refuses an operation other than a script that changes something, if the request may only read. @throws SvcError 403 `read_only` */
 export function requireChanges({ permitted }: Pick<ServiceRequest, 'permitted'>): void {
   if (permitted !== null) throw changesSomething();
