@@ -81,7 +81,8 @@ function linkColumn(relation: ConceptRelation, node: PathNode, name: string, lab
     });
   }
   const lower = given.toLowerCase();
-  const linked = node.step?.kind === 'hop' ? propertiesOfLink(relation.state.graph, node.step.hop.relationship, lower) : [];
+  const around = { near: node.parent?.concept, far: node.concept };
+  const linked = node.step?.kind === 'hop' ? propertiesOfLink(relation.state.graph, node.step.hop.relationship, lower, around) : [];
   for (const { concept, def } of linked) requireUnmasked(relation.state, concept, def);
   const internal = node.linkColumns.get(lower) ?? `x${node.linkColumns.size}`;
   node.linkColumns.set(lower, internal);

@@ -22,6 +22,7 @@ interface Resolved {
   /** The conditions under which a row is an instance of the rule's concept. Empty: every row is. */
   readonly when: readonly Node[];
   readonly conditions: readonly Node[];
+  readonly isRequired: boolean;
 }
 
 /** A SELECT of `wanted` over the rows of a mapping into `mapped` that satisfy the rules. `rows` selects columns over all rows. */
@@ -43,6 +44,7 @@ export function admitted(
     const conditions = resolved.map((r) => {
       const admits = r.conditions.length === 0 ? boolean(false) : or(r.conditions.map(exists));
       const isInstance = and(r.when.map(exists));
+      if (r.isRequired) return isInstance ?? boolean(true);
       return isInstance ? or([not(coalesce(isInstance, boolean(false))), admits]) : admits;
     });
     state.references.settle(conditions, base);
@@ -63,17 +65,19 @@ export function admitted(
 export function rulesMayFail({ state, mapping, mapped, rules }: Branch, branchOf: (state: PlanState) => Branch): boolean {
   const { policies } = state;
   if (!policies || rules.length === 0) return false;
-  const known = policies.failing.get(mapping);
+  const isKnown = !rules.some((r) => r.isRequired);
+  const known = isKnown ? policies.failing.get(mapping) : undefined;
   if (known !== undefined) return known;
   const trial = state.trial();
   const found = trial.facts.raises(() => void admitted(trial, mapped, rules, new Map(), (wanted) => branchOf(trial).select(wanted, [])));
-  policies.failing.set(mapping, found);
+  if (isKnown) policies.failing.set(mapping, found);
   return found;
 }
 
-function resolve(state: PlanState, base: ConceptRelation, { concept, rule, when }: AppliedRule): Resolved {
+function resolve(state: PlanState, base: ConceptRelation, { concept, rule, when, isRequired = false }: AppliedRule): Resolved {
   return {
     when: when.flatMap(({ rows }) => (rows.kind === 'logic' ? [logicCondition(state, rows, base)] : [])),
     conditions: rule.conditions.map((c) => resolveCondition(state, c, c.condition, base.as(concept, 'dsvc'))),
+    isRequired,
   };
 }

@@ -7,18 +7,13 @@ import { isPlainType } from '../guard/index.ts';
 import { BARRIER } from '../plan/barriers.ts';
 import { and, boolean, cast, type Node, nullValue, type SelectStmt, select, target, unionAll } from '../plan/tree.ts';
 import type { PlanState } from '../plan-state.ts';
+import type { Around } from '../secure/link-columns.ts';
 import { columnValue } from './column-value.ts';
 import { maskStandalone } from './masks.ts';
 import { rowsOfVisible } from './visible.ts';
 
 type Link = Relationship['links'][number];
 type Side = 'near' | 'far';
-
-/** The concepts whose rows are joined with the rows between two concepts. They may have rows that the relationship's concepts do not have. Undefined: not known. */
-export interface Around {
-  readonly near?: Concept | undefined;
-  readonly far?: Concept | undefined;
-}
 
 /** The names of the properties of a concept's primary key. */
 export const keyNames = (concept: Concept): readonly string[] => (concept.key?.properties ?? []).map((p) => p.name);
@@ -46,7 +41,7 @@ export function linkRows(
         targetList: [
           ...endTargets(state, uniform, link, 'near', near),
           ...endTargets(state, uniform, link, 'far', far),
-          ...extra.map(([lower, name]) => target(ownColumn(state, relationship, link, lower), name)),
+          ...extra.map(([lower, name]) => target(ownColumn(state, relationship, link, lower, around), name)),
         ],
         ...fromMapping(state, link.mapping),
       });
@@ -108,11 +103,11 @@ const isUniform = (links: readonly Link[], side: Side, i: number): boolean =>
   new Set(links.map((l) => l.mapping.columns.find((c) => c.name.toLowerCase() === l[side].columns[i]?.toLowerCase())?.type)).size === 1;
 
 /** A column of the link itself, such as `since`. */
-function ownColumn(state: PlanState, relationship: Relationship, link: Link, lower: string): Node {
+function ownColumn(state: PlanState, relationship: Relationship, link: Link, lower: string, around: Around): Node {
   const given = link.mapping.columns.find((c) => c.name.toLowerCase() === lower);
   const bare = given ? state.texts.mapping(link.mapping).column(given.name) : nullValue();
   const value = isPlainType(given?.type) ? bare : cast(bare, 'text');
-  const rule = state.policies?.maskOnLink(state, relationship, lower);
+  const rule = state.policies?.maskOnLink(state, relationship, lower, around);
   return maskStandalone(state, value, rule?.property ?? lower, rule);
 }
 

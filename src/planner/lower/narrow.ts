@@ -37,6 +37,8 @@ export interface RowFilter {
   readonly typesAreFiltered?: boolean;
   /** Only rows that the caller may read as instances of this concept. */
   readonly as?: ReadableAs;
+  /** Only rows that are instances of these logic concepts, whose conditions see all rows and true values. */
+  readonly instancesOf?: readonly Concept[];
   /** Only rows of this mapping. */
   readonly mapping?: MappingDef;
   /** True if a barrier above decides which of the rows the caller sees. */

@@ -6,7 +6,8 @@ import { coversKey, type Hop } from '../plan/hop.ts';
 import { and, column, equals, isNotNull, join, type Node, type SelectStmt, select, subselect, target, union } from '../plan/tree.ts';
 import { actualProperty, rawType, type Wanted } from '../plan/wanted.ts';
 import type { PlanState } from '../plan-state.ts';
-import { type Around, keyNames, linkRows, noLinks } from './links.ts';
+import type { Around } from '../secure/link-columns.ts';
+import { keyNames, linkRows, noLinks } from './links.ts';
 import { conceptSource } from './sources.ts';
 import { hasOtherRows } from './visible.ts';
 

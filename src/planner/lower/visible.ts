@@ -6,7 +6,7 @@ import { BARRIER } from '../plan/barriers.ts';
 import { and, cast, column, equals, exists, type Node, OFFSET_ZERO, type SelectStmt, select, string, subselect } from '../plan/tree.ts';
 import { actualProperty } from '../plan/wanted.ts';
 import type { PlanState } from '../plan-state.ts';
-import { sourcesOf } from '../secure/policies.ts';
+import { baseOf, sourcesOf } from '../secure/policies.ts';
 import { circularConcept } from './logic.ts';
 import { conceptSource } from './sources.ts';
 
@@ -55,7 +55,7 @@ export function rowsOfVisible(state: PlanState, rows: SelectStmt, owner: Owner, 
   if (state.position.isTrusted || state.policies?.isGuarded(owner.concept) !== true) return rows;
   if (reader && !hasOtherRows(state.graph.concept(reader.name) ?? reader, owner.concept)) return rows;
   state.facts.hasRowPolicies = true;
-  return visibleRows(state, rows, [owner], [], BARRIER);
+  return visibleRows(state, rows, [owner], [], BARRIER, true);
 }
 
 /**
@@ -74,17 +74,20 @@ function visibleRows(
   restricted: readonly Owner[],
   hidden: readonly Owner[],
   barrier: Partial<SelectStmt> | typeof BARRIER,
+  isReferredTo = false,
 ): SelectStmt {
   const conditions = restricted.map((owner) => {
-    let { keys, concept } = owner;
-    // A policy applies to the rows of a logic concept's source, so rows that do not meet the concept's condition count.
-    while (!hidden.includes(owner) && concept.rows.kind === 'logic') concept = concept.rows.source;
+    const { keys } = owner;
+    // A policy applies to the rows of a logic concept's source.
+    const { base, when } = hidden.includes(owner) ? { base: owner.concept, when: [] } : baseOf(owner.concept);
+    // Where links refer to the concept, another row with the same key may be visible without being an instance. Where rows of the concept are joined, the join tests the condition.
+    const instancesOf = isReferredTo ? when : [];
     const wanted = new Map(keys.map(([name, def]) => [name, actualProperty(state, def)] as const));
     const same = keys.map(([name, def]) => equals(column('o', name), cast(column('r', name), parseType(def.type).sql)));
     const source = state.position.asOwner(
-      concept,
-      () => circularConcept(concept),
-      () => conceptSource(state, concept, wanted),
+      base,
+      () => circularConcept(base),
+      () => conceptSource(state, base, wanted, base, instancesOf.length > 0 ? { comparisons: [], instancesOf } : undefined),
     );
     return exists(select({ targetList: [], fromClause: [subselect(source, 'o')], whereClause: and(same) as Node }));
   });

@@ -12,7 +12,7 @@ import { followPath, isPath } from '../../ontology/paths.ts';
 import { fieldsOf, walk } from '../plan/tree.ts';
 import type { PlanState } from '../plan-state.ts';
 import type { Access, MaskRule, RowRule } from './access.ts';
-import { propertiesOfLink } from './link-columns.ts';
+import { type Around, propertiesOfLink } from './link-columns.ts';
 
 /** A row rule that applies to the rows of a mapping. */
 export interface AppliedRule {
@@ -21,6 +21,8 @@ export interface AppliedRule {
   readonly rule: RowRule;
   /** The logic concepts, outermost first, whose conditions a row must meet to be an instance of the concept. Empty: every row of the mapping is one. */
   readonly when: readonly Concept[];
+  /** True if only the instances of those logic concepts are read. Otherwise their rule decides about them, and the other rows are read too. */
+  readonly isRequired?: boolean;
 }
 
 /** The policies that were computed for an access and a model, both of which are immutable. */
@@ -165,11 +167,11 @@ export class Policies {
 
   /**
    * The mask on a column of a link, and the property whose mask it is: of those with the column's name at the two ends, and those to which it refers, the strictest. NULL
-   * if it refers to a property that is calculated from a masked one.
+   * if it refers to a property that is calculated from a masked one. `around`: the concepts whose rows are joined at the ends.
    */
-  maskOnLink(state: PlanState, relationship: Relationship, column: string, seen?: Set<string>): MaskRule | undefined {
+  maskOnLink(state: PlanState, relationship: Relationship, column: string, around: Around, seen?: Set<string>): MaskRule | undefined {
     if (this.#masks.size === 0) return undefined;
-    const rules = propertiesOfLink(this.#graph, relationship, column).flatMap(({ concept, def, isKey }): readonly MaskRule[] => {
+    const rules = propertiesOfLink(this.#graph, relationship, column, around).flatMap(({ concept, def, isKey }): readonly MaskRule[] => {
       const own = this.maskIn(concept, def.name);
       if (own) return [own];
       const below = isKey ? this.maskedBelow(state, concept, def, seen) : undefined;
@@ -222,7 +224,8 @@ export class Policies {
       return undefined;
     };
     if (!path || !last) return below(concept, [this.#graph.property(name)]);
-    if (path.link !== undefined) return this.maskOnLink(state, last.relationship, path.link, seen)?.property;
+    const around = { near: path.hops.at(-2)?.rows ?? concept, far: last.rows };
+    if (path.link !== undefined) return this.maskOnLink(state, last.relationship, path.link, around, seen)?.property;
     const column = fold(path.property ?? '');
     if (!ENTITY_COLUMNS.includes(column)) return below(last.rows, [this.#graph.property(column)]);
     return below(last.rows, [...(last.rows.key?.properties ?? []), ...(column === 'entity_label' ? last.rows.label : [])]);
@@ -235,8 +238,12 @@ export function sourcesOf(concept: Concept): { readonly mappings: ReadonlySet<Ma
   return { mappings: mappingsOf(base), when };
 }
 
+/** The rules of a mapping's rows of which only the instances of logic concepts are read. */
+export const instancesOnly = (mapped: Concept, when: readonly Concept[] = []): readonly AppliedRule[] =>
+  when.length === 0 ? [] : [{ concept: mapped, rule: { concept: mapped.name, conditions: [] }, when, isRequired: true }];
+
 /** The concept whose rows a logic concept selects from, and the logic concepts between. */
-function baseOf(concept: Concept): { readonly base: Concept; readonly when: readonly Concept[] } {
+export function baseOf(concept: Concept): { readonly base: Concept; readonly when: readonly Concept[] } {
   const when: Concept[] = [];
   let base = concept;
   while (base.rows.kind === 'logic' && !when.includes(base)) {

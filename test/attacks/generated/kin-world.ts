@@ -6,6 +6,9 @@ import { hash } from './partial-values.ts';
 const GUARDED = ['being', 'cat', 'pet', 'elder', 'town', 'memo'] as const;
 type Guarded = (typeof GUARDED)[number];
 
+/** A concept to which links may refer. */
+type Referred = 'being' | 'cat' | 'pet' | 'elder';
+
 interface MaskOf {
   readonly prop: string;
   readonly concept: string | null;
@@ -20,7 +23,7 @@ export interface KinWorld {
   /** The concept that the values of `nick` are mapped into. */
   readonly nickInto: 'being' | 'cat' | 'pet';
   /** The concepts that links refer to: those of `friend` at both ends, and those of `visits`. */
-  readonly linked: readonly ['being' | 'cat' | 'pet', 'being' | 'cat' | 'pet', 'being' | 'cat' | 'pet'];
+  readonly linked: readonly [Referred, Referred, Referred];
   /** The concepts that the reader may query; null: all. */
   readonly reads: ReadonlySet<string> | null;
   /** The tables of which the mappings only have the rows with `open`. */
@@ -63,7 +66,7 @@ export function genKin(r: Rng, base: number): KinWorld {
   if (reads.some((m) => m.prop === 'id')) reads.push({ prop: 'boss', concept: null, mask: 'NULL' });
   if (reads.some((m) => m.prop === 'no')) reads.push({ prop: 'home', concept: null, mask: 'NULL' });
   if (reads.some((m) => m.prop === 'code')) reads.push({ prop: 'ref', concept: null, mask: 'NULL' });
-  const end = (): 'being' | 'cat' | 'pet' => r.pick(['being', 'being', 'cat', 'pet']);
+  const end = (): Referred => r.pick(['being', 'being', 'cat', 'pet', 'elder', 'elder']);
   return {
     rows,
     masks: reads,
@@ -195,7 +198,7 @@ export function kinFilled(w: KinWorld, seed: number): readonly string[] {
       const value = (prop: string, benign: string, evil: readonly string[]): string =>
         shown && !isMasked(prop, concepts) ? benign : (evil[free(evil.length, t, row, prop)] as string);
       const isElder = n !== null && n > 3;
-      const masksElder = w.masks.some((m) => m.concept === 'elder') || w.rows.has('elder') || named('elder');
+      const masksElder = w.masks.some((m) => m.concept === 'elder') || w.rows.has('elder') || named('elder') || w.linked.includes('elder');
       // the condition of the logic concept is the same in both fillings
       const evilN = !masksElder || (!shown && !only && !named('elder')) ? EVIL_N : isElder ? EVIL_OLD : ['0', '3', '1', 'NULL'];
       const tag = text(fixed(9, t, row, 'tag'));
