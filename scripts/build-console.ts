@@ -32,6 +32,7 @@ function inputs(): string {
     join(PROJECT, 'scripts', 'build-apps.ts'),
     join(PROJECT, 'scripts', 'shorten.ts'),
     join(PROJECT, 'src', 'planner', 'guard', 'functions.ts'),
+    join(PROJECT, 'editors', 'keywords.json'),
     fileURLToPath(import.meta.url),
   ])
     digest.update(file.slice(PROJECT.length)).update(readFileSync(file));

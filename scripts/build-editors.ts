@@ -7,12 +7,13 @@ import { writeFile } from 'node:fs/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { FIRST_WORDS } from '../src/language/classify.ts';
 import { typeNames } from '../src/ontology/types.ts';
+import { SHOWN } from '../src/service/tell/show.ts';
 
 const TOP = new URL('../', import.meta.url);
 const MODELLING = new URL('src/language/modelling/', TOP);
 
 /** Keywords of queries that are highlighted. PostgreSQL's grammar has more. */
-const SQL = `all and any as asc between by case cast cross desc distinct else end except exists extract false fetch filter first following from full group grouping
+const SQL = `all and any array as asc between by case cast collate cross desc distinct else end escape except exists extract false fetch filter first following from full group grouping
 having ilike in inner intersect interval is isnull join last lateral left like limit natural not notnull null nulls offset on or order ordinality outer over partition
 preceding range recursive right rollup row rows select sets similar some table then true unbounded union unnest using values when where window with within`;
 
@@ -24,6 +25,8 @@ export interface Keywords {
   readonly objects: readonly string[];
   /** The other keywords of modelling statements. */
   readonly clauses: readonly string[];
+  /** What SHOW lists. */
+  readonly shown: readonly string[];
   readonly types: readonly string[];
   /** Common keywords of queries. */
   readonly sql: readonly string[];
@@ -47,6 +50,7 @@ export function keywords(): Keywords {
     statements: statements.toSorted(),
     objects: objects.filter((word) => !statements.includes(word)).toSorted(),
     clauses: [...parsedWords()].filter((word) => !known.has(word)).toSorted(),
+    shown: [...SHOWN],
     types: typeNames().toSorted(),
     sql: SQL.trim().toUpperCase().split(/\s+/).toSorted(),
   };

@@ -24,6 +24,7 @@ export const texts = {
     user: (name: string) => `Signed in as ${name}`,
     byToken: 'Signed in with a token',
     refused: 'The token was not accepted.',
+    ended: 'Your session has ended. Your open queries are kept until you sign in again.',
   },
   ontologies: {
     title: 'Ontologies',

@@ -1,5 +1,6 @@
 /** Examples of an ontology: questions or titles with their SQL, shared by all who may run it. They are also the saved queries of the console. */
-import { change, data, eyes, identifier, literal, product, query } from './http.ts';
+import type { Failure } from './failure.ts';
+import { change, data, eyes, failureOf, identifier, literal, product, query } from './http.ts';
 import { onOtherUser } from './session.ts';
 
 export interface Example {
@@ -17,12 +18,22 @@ export const exampleStatement = (question: string, sql: string): string => `CREA
 
 /**
  * Stores a question, or a title, with its SQL. The SQL may come from a link, and a second statement in it would run too: the service first checks that it has
- * nothing that changes something. @throws Failure `read_only`, before anything is stored; as `change`
+ * nothing that changes something. @throws Failure `read_only`, before anything is stored; as `change`. Its position is one in `exampleStatement`
  */
 export async function storeExample(ontology: string, question: string, sql: string): Promise<void> {
-  await query(ontology, `EXPLAIN (LOGICAL) ${sql}`, { limit: 1 });
-  await change(ontology, exampleStatement(question, sql));
+  const statement = exampleStatement(question, sql);
+  try {
+    await query(ontology, CHECK + sql, { limit: 1 });
+  } catch (thrown) {
+    throw movedBy([...exampleStatement(question, '')].length - CHECK.length, failureOf(thrown)) ?? thrown;
+  }
+  await change(ontology, statement);
 }
+
+const CHECK = 'EXPLAIN (LOGICAL) ';
+
+const movedBy = (characters: number, failure: Failure | null): Failure | null =>
+  failure?.position == null ? failure : Object.assign(failure, { position: failure.position + characters });
 
 export const dropExampleStatement = (question: string): string => `DROP EXAMPLE ${literal(question)}`;
 

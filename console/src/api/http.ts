@@ -1,5 +1,6 @@
 /** Requests to the service's public API with the caller's token. */
 import { computed, signal } from '@preact/signals';
+import { texts } from '../texts.ts';
 import { parseExact } from './exact.ts';
 import { Failure } from './failure.ts';
 import { credential, isSameUser, onOtherUser, renewed, signOut } from './session.ts';
@@ -46,7 +47,7 @@ export async function send(path: string, { method = 'GET', body, headers = {}, s
     // another request may have renewed the token meanwhile
     if (response.status === 401 && attempt === 0 && (credential.value !== own || (await renewed()))) continue;
     const failure = await read(response);
-    if (response.status === 401 && credential.value === own) signOut(failure.message);
+    if (response.status === 401 && credential.value === own) signOut(own.form === null ? failure.message : texts.session.ended);
     throw failure;
   }
 }

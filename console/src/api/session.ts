@@ -3,6 +3,7 @@
  * it is used; otherwise the user enters a token or a JWT.
  */
 import { computed, signal } from '@preact/signals';
+import { texts } from '../texts.ts';
 import { Latest } from './latest.ts';
 
 /** A credential: the header that carries it. `form` is the nonce of the login session; null for a pasted credential. */
@@ -146,15 +147,41 @@ function keepToken({ token, user, lifetime }: Given, form: string): void {
   }, period);
 }
 
-/** Uses a pasted API token, or a JWT. */
-export function use(text: string): void {
+/** The claims that together name the user of a JWT. */
+const NAMING = ['iss', 'sub', 'email', 'username', 'preferred_username', 'tenant_id', 'tenantId', 'tenant', 'tid'];
+
+/** Who a pasted credential is of: a JWT names its user, and any other is its own user. */
+function holderOf(value: string): string {
+  try {
+    const claims = JSON.parse(atob((value.split('.')[1] ?? '').replaceAll('-', '+').replaceAll('_', '/'))) as Readonly<Record<string, unknown>>;
+    return typeof claims.sub === 'string' ? JSON.stringify(NAMING.map((name) => claims[name])) : value;
+  } catch {
+    return value;
+  }
+}
+
+/** Uses a pasted API token, or a JWT. After a JWT has expired, the next one of the same user finds everything as it was. */
+export async function use(text: string): Promise<void> {
   taking.forget();
   sessionStorage.removeItem(KEPT);
   const value = text.trim();
-  isNow(`credential ${value}`);
-  credential.value = { header: value.startsWith('tk_') ? 'x-api-key' : 'x-jwt-token', value, user: null, form: null };
+  const header = value.startsWith('tk_') ? 'x-api-key' : 'x-jwt-token';
+  const holder = `credential ${holderOf(value)}`;
+  if (holder === lastUser && !(await isAccepted(header, value))) {
+    // anybody can write such claims
+    notice.value = texts.session.refused;
+    return;
+  }
+  isNow(holder);
+  credential.value = { header, value, user: null, form: null };
   notice.value = null;
 }
+
+const isAccepted = (header: string, value: string): Promise<boolean> =>
+  fetch(`${base()}../api/get_ontologies`, { credentials: 'omit', headers: { [header]: value } }).then(
+    ({ ok }) => ok,
+    () => false,
+  );
 
 /** Forgets the credential. @param reason shown on the page to sign in */
 export function signOut(reason: string | null = null): void {

@@ -113,6 +113,9 @@ const Thumb = ({ down = false }: { readonly down?: boolean }) => (
   </svg>
 );
 
+/** What has just opened may be below the end of the conversation that is in sight. */
+const showAll = (element: HTMLElement | null): void => element?.scrollIntoView({ block: 'nearest' });
+
 /** Thumbs that store the question with its SQL, or with a corrected one, as an example. Only for users who may. */
 function Judge({ ontology, turn: { question, sql } }: { readonly ontology: string; readonly turn: Turn }) {
   const [rating, setRating] = useState<'good' | 'bad' | null>(null);
@@ -144,7 +147,7 @@ function Judge({ ontology, turn: { question, sql } }: { readonly ontology: strin
         </button>
       </p>
       {rating !== null && !isStored && (
-        <div class="card">
+        <div class="card" ref={showAll}>
           <p>{rating === 'good' ? texts.ask.goodHelp : texts.ask.badHelp}</p>
           {rating === 'bad' && (
             <label>

@@ -1,7 +1,7 @@
 /** The drawing of entities as SVG: every entity can be reached by keyboard and has a name for screen readers. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { texts } from '../texts.ts';
-import type { DataGraph, Entity } from './graph.ts';
+import { type DataGraph, type Entity, nameOf } from './graph.ts';
 import type { Look } from './style.ts';
 
 interface Props {
@@ -114,7 +114,7 @@ export function Drawing({ graph, chosen, choose, move, look }: Props) {
         {[...graph.entities.values()].map((e) => {
           const { x, y } = at(e);
           const drawn = look(e.type);
-          const name = drawn.label(e.id) ?? e.label ?? e.id;
+          const name = drawn.label(e.id) ?? nameOf(e);
           const radius = drawn.radius(e.id);
           return (
             <g

@@ -7,7 +7,7 @@ import { useAnswer, useAttempt } from '../parts/attempt.ts';
 import { FailureBox } from '../parts/basics.tsx';
 import { Hidden } from '../parts/restrictions.tsx';
 import { texts } from '../texts.ts';
-import type { DataGraph, Entity, Found, Link } from './graph.ts';
+import { type DataGraph, type Entity, type Found, type Link, nameOf } from './graph.ts';
 import { counts, expand, FARTHEST, PAGE, shortestPath, valuesOf, walkable } from './requests.ts';
 
 interface Props {
@@ -25,8 +25,8 @@ export function EntityPanel({ model, graph, entity, include, hide, pin }: Props)
   const failure = uncounted ?? unread;
   const linked = numbers === null ? [] : [...numbers].filter(([, n]) => n > 0);
   return (
-    <section aria-label={entity.label ?? entity.id}>
-      <h2>{entity.label ?? entity.id}</h2>
+    <section aria-label={nameOf(entity)}>
+      <h2>{nameOf(entity)}</h2>
       <p class="muted">
         {entity.type} <code>{entity.id}</code>
       </p>
@@ -147,7 +147,7 @@ function ShortestPath({ model, graph, entity, include }: Pick<Props, 'model' | '
         <select aria-label={texts.data.path} value={target || others[0]?.id} onChange={(e) => setTarget(e.currentTarget.value)}>
           {others.map((e) => (
             <option key={e.id} value={e.id}>
-              {e.label ?? e.id}
+              {nameOf(e)}
             </option>
           ))}
         </select>

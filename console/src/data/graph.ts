@@ -30,6 +30,12 @@ export const MOST = 500;
 
 export type Found = Pick<Entity, 'id' | 'type' | 'label'>;
 
+/** The text that names an entity: its label, cut where nobody reads on, or its identity if the label shows nothing. */
+export function nameOf({ id, label }: Pick<Entity, 'id' | 'label'>): string {
+  const text = label === null || /^[\s\p{C}]*$/u.test(label) ? id : label;
+  return text.length > 200 ? `${text.slice(0, 199)}\u2026` : text;
+}
+
 /** A link is drawn once, whichever end it was found from: the inverse of `r` is `~r` unless it has a name of its own. */
 const keyOf = ({ from, to, relationship }: Link): string => JSON.stringify([from, to, relationship]);
 

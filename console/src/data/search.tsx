@@ -6,7 +6,7 @@ import { FailureBox, Loading } from '../parts/basics.tsx';
 import { Hidden } from '../parts/restrictions.tsx';
 import { texts } from '../texts.ts';
 import { type Findings, search, searchAll } from './find.ts';
-import type { Found } from './graph.ts';
+import { type Found, nameOf } from './graph.ts';
 
 export function Search({ model: m, first, open }: { readonly model: Model; readonly first: string | null; open(found: Found): void }) {
   const concepts = useMemo(() => [...m.concepts.keys()].filter((c) => c !== 'thing').sort(), [m]);
@@ -72,7 +72,7 @@ export function Search({ model: m, first, open }: { readonly model: Model; reado
                   setFound(null);
                 }}
               >
-                {f.label ?? f.id} <span class="muted">{f.property === null ? f.type : `${f.type}, ${f.property}`}</span>
+                <bdi>{nameOf(f)}</bdi> <span class="muted">{f.property === null ? f.type : `${f.type}, ${f.property}`}</span>
               </button>
             </li>
           ))}

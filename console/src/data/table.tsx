@@ -2,7 +2,7 @@
 import { useMemo } from 'preact/hooks';
 import { Table } from '../parts/table.tsx';
 import { texts } from '../texts.ts';
-import type { DataGraph } from './graph.ts';
+import { type DataGraph, nameOf } from './graph.ts';
 import type { Look } from './style.ts';
 
 interface Props {
@@ -27,7 +27,7 @@ export function DrawnTable({ graph, chosen, choose, look }: Props) {
           <tr key={e.id}>
             <td>
               <button type="button" class="link" aria-pressed={e.id === chosen} onClick={() => choose(e.id)}>
-                {look(e.type).label(e.id) ?? e.label ?? e.id}
+                {look(e.type).label(e.id) ?? nameOf(e)}
               </button>
             </td>
             <td>{e.type}</td>

@@ -1,7 +1,16 @@
 /** The SQL editor: CodeMirror in a shadow root, where its styles need no exception from the page's CSP. */
-import { autocompletion, type CompletionContext, closeBrackets, closeBracketsKeymap, closeCompletion, completionKeymap } from '@codemirror/autocomplete';
+import {
+  autocompletion,
+  type CompletionContext,
+  type CompletionResult,
+  closeBrackets,
+  closeBracketsKeymap,
+  closeCompletion,
+  completionKeymap,
+  ifNotIn,
+} from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
-import { keywordCompletionSource, PostgreSQL, SQLDialect, sql } from '@codemirror/lang-sql';
+import { SQLDialect, sql } from '@codemirror/lang-sql';
 import { bracketMatching, HighlightStyle, syntaxHighlighting } from '@codemirror/language';
 import { type Diagnostic, linter, lintKeymap } from '@codemirror/lint';
 import { Compartment, EditorState, Prec } from '@codemirror/state';
@@ -10,6 +19,7 @@ import { tags } from '@lezer/highlight';
 import type { Failure } from '../api/http.ts';
 import type { Model } from '../model/model.ts';
 import { complete } from './complete.ts';
+import { keywordsAfter, type Language, languageOf, WORDS } from './keywords.ts';
 
 export interface EditorOptions {
   readonly text: string;
@@ -37,13 +47,25 @@ export interface Editor {
   destroy(): void;
 }
 
-/** The dialect of the service: PostgreSQL's, with backticks around names as well. */
-const DIALECT = SQLDialect.define({ ...PostgreSQL.spec, identifierQuotes: '"`' });
-/** The modelling statements. */
-const MODELLING = SQLDialect.define({
-  ...PostgreSQL.spec,
-  identifierQuotes: '"`',
-  keywords: `${PostgreSQL.spec.keywords ?? ''} ontology concept property measure mapping view cube example policy inherits label multivalue multireference inverseof transitive symmetric includes tags description options mask partial replace using into cache uncache job schedule timezone pause resume`,
+/** PostgreSQL's syntax with the service's keywords, and with backticks around names as well. */
+const dialectOf = (language: Language): SQLDialect =>
+  SQLDialect.define({
+    charSetCasts: true,
+    doubleDollarQuotedStrings: true,
+    operatorChars: '+-*/<>=~!@#%^&|?',
+    specialVar: '',
+    identifierQuotes: '"`',
+    keywords: WORDS[language],
+    types: WORDS.types,
+  });
+const DIALECTS: Readonly<Record<Language, SQLDialect>> = { query: dialectOf('query'), model: dialectOf('model') };
+
+/** Proposes keywords, but not after a dot, in names, texts or comments. */
+const keywords = ifNotIn(['QuotedIdentifier', 'String', 'LineComment', 'BlockComment', '.'], (context: CompletionContext): CompletionResult | null => {
+  const from = context.matchBefore(/\w+$/)?.from ?? context.pos;
+  if ((from === context.pos && !context.explicit) || context.matchBefore(/\.\s*\w*$/) !== null) return null;
+  const words = keywordsAfter(context.state.doc.toString(), from);
+  return { from, options: words.map((label) => ({ label, type: 'keyword', boost: -1 })), validFor: /^\w*$/ };
 });
 
 const look = EditorView.theme({
@@ -73,13 +95,11 @@ const colours = HighlightStyle.define([
 /** Creates an editor in an element. */
 export function createEditor(parent: HTMLElement, options: EditorOptions): Editor {
   const root = parent.shadowRoot ?? parent.attachShadow({ mode: 'open' });
-  const dialect = options.language === 'model' ? MODELLING : DIALECT;
-  const keywords = keywordCompletionSource(dialect, true);
-  const keywordsAt = (context: CompletionContext) => (context.matchBefore(/\.\s*\w*$/) === null ? keywords(context) : null);
+  const isModel = options.language === 'model';
+  let language: Language = isModel ? 'model' : languageOf(options.text);
   const source = (context: CompletionContext) => {
     const model = options.model();
-    const found =
-      model === null || options.language === 'model' ? null : complete(context.state.doc.toString(), context.pos, model, options.product, context.explicit);
+    const found = model === null || isModel ? null : complete(context.state.doc.toString(), context.pos, model, options.product, context.explicit);
     if (found === null || found.proposals.length === 0) return null;
     return {
       from: found.from,
@@ -90,7 +110,13 @@ export function createEditor(parent: HTMLElement, options: EditorOptions): Edito
       validFor: /^[\p{L}\p{N}_$]*$/u,
     };
   };
-  const extensions = new Compartment();
+  const words = new Compartment();
+  function changed(text: string): void {
+    options.onChange(text);
+    const now = isModel ? 'model' : languageOf(text);
+    if (now !== language) view.dispatch({ effects: words.reconfigure(sql({ dialect: DIALECTS[now] })) });
+    language = now;
+  }
   const view = new EditorView({
     root,
     parent: root,
@@ -108,12 +134,13 @@ export function createEditor(parent: HTMLElement, options: EditorOptions): Edito
         placeholder(options.empty),
         EditorView.contentAttributes.of({ 'aria-label': options.label }),
         keymap.of([...closeBracketsKeymap, ...completionKeymap, ...lintKeymap, ...defaultKeymap, ...historyKeymap, indentWithTab]),
-        extensions.of([sql({ dialect }), autocompletion({ override: [source, keywordsAt], icons: false, activateOnCompletion: (c) => c.label.endsWith('.') })]),
+        words.of(sql({ dialect: DIALECTS[language] })),
+        autocompletion({ override: [source, keywords], icons: false, activateOnCompletion: (c) => c.label.endsWith('.') }),
         syntaxHighlighting(colours),
         look,
         linter((v) => diagnose(v, options), { delay: 600 }),
         EditorView.domEventHandlers({ beforeinput: typeOver }),
-        EditorView.updateListener.of((update) => update.docChanged && options.onChange(update.state.doc.toString())),
+        EditorView.updateListener.of((update) => update.docChanged && changed(update.state.doc.toString())),
       ],
     }),
   });

@@ -7,7 +7,7 @@ export function SignIn() {
   const [token, setToken] = useState('');
   const submit = (event: Event): void => {
     event.preventDefault();
-    if (token.trim() !== '') use(token);
+    if (token.trim() !== '') void use(token);
   };
   return (
     <section class="card sign-in">

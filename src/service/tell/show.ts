@@ -77,6 +77,9 @@ const OTHERS: Readonly<Record<string, Shown>> = {
   CREATE: async ({ session, statement, rest, graph }) => (await import('./show-create.ts')).showCreate(session, statement, rest, graph),
 };
 
+/** The first words after SHOW. */
+export const SHOWN: readonly string[] = [...Object.keys(LISTS), ...Object.keys(OTHERS)].sort();
+
 /**
  * Prepares a SHOW statement.
  * @throws SvcError 400 `unknown_statement`, `unknown_*`, `syntax_error`, `no_ontology`; 403; 503
@@ -101,11 +104,10 @@ const now = (rows: readonly unknown[]): LateRows => {
 };
 
 function unknownShow(what: Name): SvcError {
-  const known = [...Object.keys(LISTS), ...Object.keys(OTHERS)].sort();
-  const near = nearest(what.text, known);
+  const near = nearest(what.text, SHOWN);
   return badRequest('unknown_statement', `unknown statement \`SHOW ${what.text}\`${didYouMean(near && `SHOW ${near}`)}`, {
     offset: what.offset,
-    hint: `After SHOW expected one of ${known.slice(0, -1).join(', ')} or ${known.at(-1)}`,
+    hint: `After SHOW expected one of ${SHOWN.slice(0, -1).join(', ')} or ${SHOWN.at(-1)}`,
   });
 }
 
