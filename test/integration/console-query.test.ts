@@ -159,6 +159,45 @@ describe('querying in the console', () => {
     expect(await admin('SELECT question FROM svc.SYS_EXAMPLES')).toEqual([]);
   });
 
+  it('shows an error in a query that is saved at its place in the statement', async () => {
+    const editor = await console.admin('query');
+    await editor.getByRole('textbox', { name: 'SQL' }).click();
+    await editor.keyboard.insertText('SELECT naem FROM svc.town');
+    await editor.getByRole('button', { name: 'Saved queries' }).click();
+    await editor.getByLabel('Save this query as').fill('It fails');
+    await editor.getByRole('button', { name: 'Save', exact: true }).click();
+    await editor.getByRole('alert').getByText('unknown property `naem`').waitFor();
+    await editor.getByRole('alert').getByText('line 2, column 8').waitFor();
+  });
+
+  it('knows the statements about jobs and caches, and takes no property for a keyword', async () => {
+    const page = await console.admin('query');
+    const editor = page.getByRole('textbox', { name: 'SQL' });
+    const proposals = page.locator('.cm-tooltip-autocomplete li');
+    const weightOf = (word: string): Promise<string> =>
+      editor
+        .locator('span', { hasText: new RegExp(`^${word}$`) })
+        .evaluate((element) => (globalThis as unknown as { getComputedStyle(e: unknown): { fontWeight: string } }).getComputedStyle(element).fontWeight);
+    await editor.click();
+    for (const [text, word] of [
+      ['SHOW J', 'JOBS'],
+      ['UNC', 'UNCACHE'],
+      ['ALTER JO', 'JOB'],
+      ["CREATE JOB j SCHEDULE '1 1 1 1 1' TIMEZ", 'TIMEZONE'],
+    ] as const) {
+      await page.keyboard.press('Control+a');
+      await page.keyboard.insertText(text.slice(0, -1));
+      await page.keyboard.type(text.slice(-1));
+      await proposals.filter({ hasText: new RegExp(`^${word}$`) }).waitFor();
+      await page.keyboard.press('Escape');
+    }
+    expect(await weightOf('SCHEDULE')).toBe('600');
+    await run(page, 'SELECT name, region FROM svc.town');
+    await page.locator('.grid .line, .failure').first().waitFor();
+    expect(await weightOf('SELECT')).toBe('600');
+    expect(await editor.locator('span', { hasText: /^name$/ }).count()).toBe(0);
+  });
+
   it('types over a selection as the CSP allows it, and completes no keywords after a dot', async () => {
     const page = await console.signedIn('query');
     const editor = page.getByRole('textbox', { name: 'SQL' });

@@ -115,6 +115,7 @@ export function Drawing({ graph, chosen, choose, move, look }: Props) {
           const { x, y } = at(e);
           const drawn = look(e.type);
           const name = drawn.label(e.id) ?? nameOf(e);
+          const shown = name.length > 28 ? `${name.slice(0, 27)}\u2026` : name;
           const radius = drawn.radius(e.id);
           return (
             <g
@@ -123,7 +124,7 @@ export function Drawing({ graph, chosen, choose, move, look }: Props) {
               class={`entity${e.id === chosen ? ' chosen' : ''}`}
               role="button"
               tabindex={0}
-              aria-label={`${name}, ${e.type}`}
+              aria-label={`${shown}, ${e.type}`}
               aria-pressed={e.id === chosen}
               transform={`translate(${x} ${y})`}
               onKeyDown={(event) => {
@@ -134,7 +135,7 @@ export function Drawing({ graph, chosen, choose, move, look }: Props) {
             >
               <circle r={radius} fill={drawn.fill(e.id)} stroke-dasharray={e.pinned ? '3 2' : undefined} />
               <text y={radius + 14} text-anchor="middle">
-                {name.length > 28 ? `${name.slice(0, 27)}\u2026` : name}
+                {shown}
               </text>
             </g>
           );
