@@ -1,5 +1,4 @@
-/** Runs a case both ways: planned and run on PostgreSQL (PGlite in process), and evaluated in memory. */
-import type { PGlite } from '@electric-sql/pglite';
+/** Runs a case both ways: planned and run on PostgreSQL (databases.ts), and evaluated in memory. */
 import { loadNodeParser } from '../../../src/cli/node-parser.ts';
 import { SvcError } from '../../../src/errors.ts';
 import type { SqlParser } from '../../../src/language/parser.ts';
@@ -10,10 +9,10 @@ import { cachedSelect } from '../../../src/planner/cached.ts';
 import { type CachedTable, planSelect } from '../../../src/planner/index.ts';
 import type { Access } from '../../../src/planner/secure/access.ts';
 import { verify } from '../../../src/planner/verify/index.ts';
-import { memoryDatabase } from '../../support/databases/memory.ts';
 import { Refused } from './block.ts';
 import type { Row } from './compare.ts';
 import { expectedLines, gotLines, sameLines } from './compare.ts';
+import { type CaseDatabase, caseDatabase } from './databases.ts';
 import { ddlOf, modelOf } from './ddl.ts';
 import type { Result } from './evaluate.ts';
 import { Evaluator, TooLarge } from './evaluate.ts';
@@ -43,7 +42,7 @@ interface Run {
 const CACHES = process.env.CACHES ?? 'some';
 
 export class Harness {
-  private readonly db: PGlite;
+  private readonly db: CaseDatabase;
   private readonly parser: SqlParser;
   private readonly cached = new Map<MappingDef, CachedTable>();
   /** The number of plans that read cached mappings. */
@@ -51,14 +50,13 @@ export class Harness {
   private world: World | null = null;
   private graph: Graph | null = null;
 
-  private constructor(db: PGlite, parser: SqlParser) {
+  private constructor(db: CaseDatabase, parser: SqlParser) {
     this.db = db;
     this.parser = parser;
   }
 
   static async open(): Promise<Harness> {
-    const db = await memoryDatabase();
-    return new Harness(db, await loadNodeParser());
+    return new Harness(await caseDatabase(), await loadNodeParser());
   }
 
   close(): Promise<void> {
@@ -103,9 +101,9 @@ export class Harness {
       const plan = planSelect(context, { text, offset: 0 });
       physical = verify(this.parser, plan.sql, plan.declared).sql;
       if (plan.caches.length > 0) this.readCaches++;
-      // Text parameters go as they are; json comes back as its text.
-      const result = await this.db.query<[string]>(plan.sql, plan.params as string[], { rowMode: 'array', parsers: { 114: (v: string) => v } });
-      return { rows: result.rows.map(([j]) => JSON.parse(j) as Row), error: null, physical };
+      // text parameters go as they are
+      const rows = await this.db.read(plan.sql, plan.params as string[]);
+      return { rows: rows.map((json) => JSON.parse(json) as Row), error: null, physical };
     } catch (e) {
       const error = e as Error & { code?: string };
       const own = error instanceof SvcError;
