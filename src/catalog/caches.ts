@@ -7,6 +7,27 @@ export interface CacheOptions {
   readonly indexes: boolean;
   /** In seconds. */
   readonly maxAge: number;
+  /** null: every refresh reads all rows. */
+  readonly incremental: Incremental | null;
+}
+
+/** How a refresh reads only the rows that have changed. */
+export interface Incremental {
+  /** The column of the mapping that grows with each change of a row. */
+  readonly column: string;
+  /** In seconds; of a column of integers, in its own unit. */
+  readonly overlap: number;
+  /** One of so many refreshes reads all rows. */
+  readonly fullEvery: number;
+}
+
+/** The current table of a cache, from which an increment is made. */
+export interface BaseTable extends Pick<NewTable, 'secret' | 'connection' | 'digest' | 'schema' | 'table'> {
+  readonly id: string;
+  /** The moment of its rows, as text. */
+  readonly asOf: string;
+  /** The number of increments since all rows were read. */
+  readonly increments: number;
 }
 
 /** A table to make. */
@@ -21,14 +42,17 @@ export interface NewTable {
   readonly table: string;
 }
 
-const SET = sql`INSERT INTO kg_catalog.mapping_caches (ontology_id, mapping_key, mapping, schema_name, indexes, max_age_s) VALUES ($1, $2, $3, $4, $5, $6)
+const SET = sql`INSERT INTO kg_catalog.mapping_caches (ontology_id, mapping_key, mapping, schema_name, indexes, max_age_s, incremental) VALUES ($1, $2, $3, $4, $5, $6, $7::jsonb)
   ON CONFLICT (ontology_id, mapping_key) DO UPDATE SET mapping = excluded.mapping`;
 // makes no cache: it may have been removed since it was found
 const NAME = sql`UPDATE kg_catalog.mapping_caches SET mapping = $3 WHERE ontology_id = $1 AND mapping_key = $2`;
 const REMOVE = sql`WITH gone AS (DELETE FROM kg_catalog.mapping_caches WHERE ontology_id = $1 AND mapping_key = $2)
   UPDATE kg_catalog.cache_tables SET drop_after = now() + make_interval(secs => $3::int)
   WHERE ontology_id = $1 AND mapping_key = $2 AND rows IS NOT NULL AND drop_after = 'infinity'`;
-const FIND = sql`SELECT schema_name, indexes, max_age_s FROM kg_catalog.mapping_caches WHERE ontology_id = $1 AND mapping_key = $2`;
+const FIND = sql`SELECT schema_name, indexes, max_age_s, incremental::text AS incremental FROM kg_catalog.mapping_caches WHERE ontology_id = $1 AND mapping_key = $2`;
+const BASE = sql`SELECT t.id::text AS id, t.secret, t.connection, t.digest, t.schema_name, t.table_name, t.as_of::text AS as_of, t.increments
+  FROM kg_catalog.mapping_caches c JOIN kg_catalog.cache_tables t ON t.id = c.current
+  WHERE c.ontology_id = $1 AND c.mapping_key = $2 AND c.incremental = $3::jsonb`;
 // two refreshes must not both count before one of them is there: the lock ends with the transaction, and the next statement sees what was committed before
 const LOCK = sql`SELECT pg_advisory_xact_lock(hashtextextended('kg_catalog.cache_tables ' || $1, 0))`;
 const BEGIN = sql`INSERT INTO kg_catalog.cache_tables (ontology_id, mapping_key, datasource, secret, connection, digest, schema_name, table_name, drop_after)
@@ -36,23 +60,30 @@ const BEGIN = sql`INSERT INTO kg_catalog.cache_tables (ontology_id, mapping_key,
   WHERE (SELECT count(*) FROM kg_catalog.cache_tables WHERE secret = $4 AND rows IS NULL AND as_of > now() - make_interval(secs => $10::int)) < $9::int
   RETURNING id::text AS id`;
 // a refresh that began later may have ended earlier: its table stays. The options may have changed since they were read: a refresh without options keeps them,
-// and only who may make policies makes rows older that policies read
+// and only who may make policies makes rows older that policies read. An increment of a table that is not the current one any more is not used: the
+// current one may have all rows because somebody has asked for them
 const FLIP = sql`WITH made AS (
   SELECT id, ontology_id, mapping_key, as_of FROM kg_catalog.cache_tables WHERE id = $1::bigint
 ), old AS (
   SELECT c.ontology_id, c.mapping_key, c.current FROM kg_catalog.mapping_caches c JOIN made m USING (ontology_id, mapping_key)
-  WHERE c.current IS NULL OR (SELECT t.as_of FROM kg_catalog.cache_tables t WHERE t.id = c.current) < m.as_of
+  WHERE CASE WHEN $9::bigint IS NOT NULL THEN c.current = $9::bigint
+    ELSE c.current IS NULL OR (SELECT t.as_of FROM kg_catalog.cache_tables t WHERE t.id = c.current) < m.as_of END
   FOR UPDATE OF c
 ), flipped AS (
   UPDATE kg_catalog.mapping_caches c SET current = $1::bigint, error = NULL, failed = NULL,
     schema_name = coalesce($4, c.schema_name), indexes = coalesce($5::boolean, c.indexes),
     max_age_s = CASE WHEN $7::boolean OR NOT EXISTS (SELECT FROM kg_catalog.policies p WHERE p.ontology_id = c.ontology_id)
-      THEN coalesce($6::int, c.max_age_s) ELSE least(c.max_age_s, $6::int) END
+      THEN coalesce($6::int, c.max_age_s) ELSE least(c.max_age_s, $6::int) END,
+    incremental = CASE WHEN $4::text IS NULL THEN c.incremental WHEN $7::boolean OR c.incremental = $8::jsonb
+      OR NOT EXISTS (SELECT FROM kg_catalog.policies p WHERE p.ontology_id = c.ontology_id) THEN $8::jsonb END
   FROM old WHERE c.ontology_id = old.ontology_id AND c.mapping_key = old.mapping_key RETURNING c.max_age_s
 ), retired AS (
   UPDATE kg_catalog.cache_tables SET drop_after = now() + make_interval(secs => $3::int) WHERE id IN (SELECT current FROM old)
 )
-UPDATE kg_catalog.cache_tables SET rows = $2::bigint, drop_after = CASE WHEN EXISTS (SELECT FROM flipped) THEN 'infinity' ELSE now() END WHERE id = $1::bigint
+UPDATE kg_catalog.cache_tables SET rows = $2::bigint, drop_after = CASE WHEN EXISTS (SELECT FROM flipped) THEN 'infinity' ELSE now() END,
+  increments = coalesce((SELECT b.increments + 1 FROM kg_catalog.cache_tables b WHERE b.id = $9::bigint), 0),
+  full_as_of = (SELECT coalesce(b.full_as_of, b.as_of) FROM kg_catalog.cache_tables b WHERE b.id = $9::bigint)
+WHERE id = $1::bigint
 RETURNING floor(extract(epoch FROM as_of) * 1000)::bigint::text AS as_of, (SELECT max_age_s FROM flipped) AS max_age_s`;
 // -1 rows: the refresh has ended, but its transaction may not have
 const FAIL = sql`WITH failed AS (
@@ -69,12 +100,12 @@ const DUE = sql`SELECT t.id::text AS id, t.secret, t.schema_name, t.table_name F
   ORDER BY random() LIMIT 100`;
 const DROPPED = sql`DELETE FROM kg_catalog.cache_tables WHERE id = $1::bigint`;
 const LIST = sql`SELECT c.mapping, c.mapping_key, coalesce(t.schema_name, c.schema_name) AS schema_name, c.max_age_s, c.error, c.failed, t.datasource, t.digest, t.table_name, t.rows::text AS rows,
-    floor(extract(epoch FROM t.as_of) * 1000)::bigint::text AS as_of
+    floor(extract(epoch FROM t.as_of) * 1000)::bigint::text AS as_of, coalesce(t.full_as_of, t.as_of)::text AS last_full, c.incremental->>'column' AS incremental
   FROM kg_catalog.mapping_caches c LEFT JOIN kg_catalog.cache_tables t ON t.id = c.current WHERE c.ontology_id = $1 ORDER BY c.mapping_key`;
 
 /** Makes a cache. If it exists, its options stay: `flipTable` changes them. */
 export const makeCache = (ontologyId: string, mapping: { readonly key: string; readonly name: string }, options: CacheOptions): Call =>
-  call(SET, ontologyId, mapping.key, mapping.name, options.schema, options.indexes, options.maxAge);
+  call(SET, ontologyId, mapping.key, mapping.name, options.schema, options.indexes, options.maxAge, jsonOf(options.incremental));
 
 /** Changes the case of the mapping's name in its cache. */
 export const nameCache = (ontologyId: string, mapping: { readonly key: string; readonly name: string }): Call =>
@@ -86,7 +117,24 @@ export const removeCache = (ontologyId: string, mappingKey: string, graceSeconds
 /** Reads the options of a cache; undefined if the mapping has none. @throws SvcError 503 */
 export async function findCache(db: CatalogDb, ontologyId: string, mappingKey: string): Promise<CacheOptions | undefined> {
   const [row] = await db.query(FIND, [ontologyId, mappingKey]);
-  return row === undefined ? undefined : { schema: String(row.schema_name), indexes: row.indexes === true, maxAge: Number(row.max_age_s) };
+  if (row === undefined) return undefined;
+  const { column, overlap, fullEvery } = (row.incremental === null ? {} : JSON.parse(String(row.incremental))) as Partial<Incremental>;
+  const incremental = column === undefined || overlap === undefined || fullEvery === undefined ? null : { column, overlap, fullEvery };
+  return { schema: String(row.schema_name), indexes: row.indexes === true, maxAge: Number(row.max_age_s), incremental };
+}
+
+const jsonOf = (incremental: Incremental | null | undefined): string | null => (incremental == null ? null : JSON.stringify(incremental));
+
+/**
+ * Reads the current table of a cache. Only a table that was made with the same column and overlap has seen all changes.
+ * @returns undefined if there is none, or if the cache has other options for increments by now @throws SvcError 503
+ */
+export async function findBase(db: CatalogDb, ontologyId: string, mappingKey: string, incremental: Incremental): Promise<BaseTable | undefined> {
+  const [row] = await db.query(BASE, [ontologyId, mappingKey, jsonOf(incremental)]);
+  if (row === undefined) return undefined;
+  const text = (name: string): string => String(row[name]);
+  const table = { schema: text('schema_name'), table: text('table_name'), secret: text('secret'), connection: text('connection'), digest: text('digest') };
+  return { ...table, id: text('id'), asOf: text('as_of'), increments: Number(row.increments) };
 }
 
 /**
@@ -107,20 +155,22 @@ export interface Flip {
   /** False: in an ontology with policies, `maxAge` does not become longer. */
   readonly mayLengthen: boolean;
   readonly graceSeconds: number;
+  /** The id of the table from which an increment was made; null: all rows were read. */
+  readonly base: string | null;
 }
 
 /**
  * Makes a finished table the current one of its cache. The previous one is dropped after `graceSeconds`.
- * @returns the moment of its rows, and the `maxAge` of the cache; undefined if the cache was removed or has a newer table @throws SvcError 503
+ * @returns the moment of its rows, and the `maxAge` of the cache; undefined if the cache was removed, has a newer table, or not that of an increment any more @throws SvcError 503
  */
 export async function flipTable(
   db: CatalogDb,
   id: string,
   rows: string,
-  { options, mayLengthen, graceSeconds }: Flip,
+  { options, mayLengthen, graceSeconds, base }: Flip,
 ): Promise<{ readonly asOf: number; readonly maxAge: number | undefined }> {
   const values = [options?.schema ?? null, options?.indexes ?? null, options?.maxAge ?? null];
-  const [row] = await db.query(FLIP, [id, rows, graceSeconds, ...values, mayLengthen]);
+  const [row] = await db.query(FLIP, [id, rows, graceSeconds, ...values, mayLengthen, jsonOf(options?.incremental), base]);
   return { asOf: Number(row?.as_of), maxAge: row?.max_age_s == null ? undefined : Number(row.max_age_s) };
 }
 
@@ -162,6 +212,10 @@ export interface ListedCache {
   readonly error: string | null;
   /** The time of the error, as text. */
   readonly failed: string | null;
+  /** The column by which increments find changed rows. */
+  readonly incremental: string | null;
+  /** When all rows were read, as text. */
+  readonly lastFull: string | null;
   /** The current table; null: no refresh has ended. */
   readonly table: { readonly name: string; readonly datasource: string; readonly digest: string; readonly rows: number; readonly asOf: number } | null;
 }
@@ -177,6 +231,8 @@ export async function listCaches(db: CatalogDb, ontologyId: string): Promise<rea
     maxAge: Number(r.max_age_s),
     error: text(r.error),
     failed: text(r.failed),
+    incremental: text(r.incremental),
+    lastFull: text(r.last_full),
     table:
       r.table_name === null
         ? null

@@ -5,8 +5,9 @@ import { send } from './client.ts';
 import type { Datasource } from './datasource.ts';
 import { httpEngine, type Result, type RunOptions, readResults } from './engine.ts';
 import { DatasourceFault } from './errors.ts';
+import { allOf, anyOf, incrementOf } from './increment.ts';
 import { DEFAULT_SETTINGS, missingSettings, type Settings } from './settings.ts';
-import { fixed, type OwnText, type SqlText, withoutRows, written } from './statement.ts';
+import { fixed, type OwnText, type SqlText, type Statement, withoutRows, written } from './statement.ts';
 
 /** The name of a table. */
 export interface TableName {
@@ -21,6 +22,23 @@ export interface CachedRows extends TableName {
   /** The tables and views that the SELECT reads. */
   readonly sources: readonly TableName[];
   readonly indexes: readonly CachedIndex[];
+  /** The columns of the key. No two rows with a key have the same one. undefined: rows need no key. */
+  readonly key?: RowKey | undefined;
+}
+
+/** The columns of a cached table that are the key of its rows. */
+export type RowKey = readonly string[];
+
+/** A table to fill with rows of another one, and with those that have changed since. */
+export interface Increment {
+  /** The other table, which has the columns of the new one. */
+  readonly from: TableName;
+  /** The column that shows what has changed, its type, and how far changes may be behind its highest value: in seconds, or in units of an integer. */
+  readonly column: string;
+  readonly type: string;
+  readonly overlap: number;
+  /** The moment of the rows of the other table, as text. */
+  readonly asOf: string;
 }
 
 /** An index of a cached table. */
@@ -40,34 +58,47 @@ const LOCK_TIMEOUT = '2000';
 
 /**
  * Makes a table, with its indexes and statistics, in one transaction of the writer.
+ * @param increment undefined: it gets all rows
  * @returns the number of its rows, as text
- * @throws SvcError 400 if one of the roles may not do its part, or if row security restricts what a role sees, or what it reads depends on the role; 502, 504
+ * @throws SvcError 400 if one of the roles may not do its part, or if row security restricts what a role sees, or what it reads depends on the role, or if two
+ * rows have the same key; 502, 504
  */
-export async function makeCachedTable(reader: Datasource, writer: Datasource, table: CachedRows, limits: Limits): Promise<string> {
-  const { schema, name, rows, sources, indexes } = table;
+export async function makeCachedTable(reader: Datasource, writer: Datasource, table: CachedRows, limits: Limits, increment?: Increment): Promise<string> {
+  const { schema, name, rows, sources, indexes, key } = table;
   // what the reader may not read must not become readable
   const checks = [{ text: withoutRows(rows) }, { text: fixed`SELECT current_user::text` }];
   const [, user] = await httpEngine.batch(reader, checks, { settings: ALL_ROWS, ...limits, ownText: true });
   const role = user?.rows[0]?.[0] ?? '';
   await requireSameRows(writer, role, sources, limits);
   const make = (those: readonly CachedIndex[]): ReturnType<typeof writeBatch> => {
-    const statements = [
-      written`CREATE TABLE ${schema}.${name} AS ${rows}`,
+    const texts = [
       written`GRANT SELECT ON ${schema}.${name} TO ${role}`,
       ...those.map(({ columns }) => written`CREATE INDEX ON ${schema}.${name} (${listed(columns)})`),
       written`ANALYZE ${schema}.${name}`,
       written`SELECT count(*) FROM ${schema}.${name}`,
+      ...(key === undefined ? [] : [duplicates(table, key)]),
     ];
-    return writeBatch(writer, statements, ALL_ROWS, limits);
+    const filled = increment === undefined ? [{ text: written`CREATE TABLE ${schema}.${name} AS ${rows}` }] : incrementOf(table, key ?? [], increment);
+    return writeBatch(writer, [...filled, ...texts.map((text) => ({ text }))], ALL_ROWS, limits);
   };
   const short = indexes.filter((index) => index.isShort);
   const answers = await make(indexes).catch((error: unknown) => {
     if (short.length === indexes.length || !isTooLong(error)) throw error;
     return make(short);
   });
+  if (key !== undefined && answers.at(-1)?.length !== 0) throw notUnique();
   await requireReadable(reader, table, role, limits);
-  return answers.at(-1)?.[0]?.[0] ?? '0';
+  return answers.at(key === undefined ? -1 : -2)?.[0]?.[0] ?? '0';
 }
+
+/** One row if two rows with a key have the same one. */
+const duplicates = ({ schema, name }: TableName, key: RowKey): OwnText =>
+  written`SELECT 1 FROM ${schema}.${name} t WHERE NOT (${anyOf('t', key)}) GROUP BY ${allOf('t', key)} HAVING count(*) > 1 LIMIT 1`;
+
+const notUnique = (): SvcError =>
+  badRequest('not_supported', 'the mapping has several rows with the same key, so an increment cannot replace them', {
+    hint: 'Correct the rows or the key, or cache the mapping without `incremental`',
+  });
 
 /** True if a value is too long for an index. */
 const isTooLong = (error: unknown): boolean => error instanceof SvcError && error.cause instanceof DatasourceFault && error.cause.sqlstate === '54000';
@@ -86,16 +117,16 @@ async function requireReadable(reader: Datasource, { schema, name }: TableName, 
 }
 
 /** Runs statements of the service that write, in one transaction. It is not sent again if the connection fails. @returns the rows of each */
-async function writeBatch(ds: Datasource, texts: readonly OwnText[], own: Settings, limits: Limits): Promise<readonly Result['rows'][]> {
+async function writeBatch(ds: Datasource, wanted: readonly Statement[], own: Settings, limits: Limits): Promise<readonly Result['rows'][]> {
   const settings = missingSettings(undefined, { ...DEFAULT_SETTINGS, ...own }, limits.timeoutMs);
-  const statements = [...settings, ...texts.map((text) => ({ text }))];
+  const statements = [...settings, ...wanted];
   const exchange = await send(ds, statements, { ...limits, ownText: true, rawText: true, readOnly: false, retry: false });
   return (await readResults(exchange, statements.length, true)).slice(settings.length).map(({ rows }) => rows);
 }
 
 /** Drops a table if it exists. @throws SvcError 400, 502, 504, also if statements that read it do not end soon */
 export async function dropCachedTable(writer: Datasource, { schema, name }: TableName, timeoutMs: number): Promise<void> {
-  await writeBatch(writer, [written`DROP TABLE IF EXISTS ${schema}.${name}`], { lock_timeout: LOCK_TIMEOUT }, { timeoutMs });
+  await writeBatch(writer, [{ text: written`DROP TABLE IF EXISTS ${schema}.${name}` }], { lock_timeout: LOCK_TIMEOUT }, { timeoutMs });
 }
 
 const listed = ([first = '', ...rest]: readonly string[]): OwnText => rest.reduce((list, next) => written`${list}, ${next}`, written`${first}`);

@@ -27,6 +27,10 @@ export interface CacheLine {
   /** Why the last refresh failed, and when. */
   readonly error: string | null;
   readonly failed: string | null;
+  /** The column by which refreshes find changed rows; null: they read all rows. */
+  readonly incremental: string | null;
+  /** When all rows were read. */
+  readonly lastFull: string | null;
 }
 
 /**
@@ -39,7 +43,7 @@ export async function visibleCaches({ caller, request }: Session, ontology: Onto
   if (!can(caller.principal, 'edit', ['ontology', ontology.name])) return [];
   const { db, now } = request.runtime;
   const lines: CacheLine[] = [];
-  for (const { mapping, key, schema, maxAge, error, failed, table } of await listCaches(db, ontology.id)) {
+  for (const { mapping, key, schema, maxAge, error, failed, table, ...rest } of await listCaches(db, ontology.id)) {
     const def = find(graph.model.mappings, key) && graph.whole.mapping(key);
     // the cache of a mapping that was dropped, or that the caller does not see
     if (def === undefined && !seesAll(caller.principal, ontology.name)) continue;
@@ -57,6 +61,8 @@ export async function visibleCaches({ caller, request }: Session, ontology: Onto
       // the message may quote a value
       error: def !== undefined && can(caller.principal, 'edit', ['datasource', def.datasource]) ? error : error && 'the refresh failed',
       failed,
+      incremental: rest.incremental,
+      lastFull: rest.lastFull,
     });
   }
   return lines;

@@ -278,8 +278,10 @@ const TABLES: Readonly<Record<string, Table>> = {
     rows: ({ context }) => (context.changes ?? []).map((c) => [c.at, c.user, c.actor, c.action, c.object, c.ontology, c.requestId]),
   },
   SYS_CACHES: {
-    columns: 'mapping_name, datasource, table_name, number_of_rows:bigint, as_of:timestamptz, max_age_seconds:integer, state, error, failed_on:timestamptz',
-    rows: ({ context }) => (context.caches ?? []).map((c) => [c.mapping, c.datasource, c.table, c.rows, c.asOf, c.maxAge, c.state, c.error, c.failed]),
+    columns:
+      'mapping_name, datasource, table_name, number_of_rows:bigint, as_of:timestamptz, max_age_seconds:integer, state, error, failed_on:timestamptz, incremental, last_full:timestamptz',
+    rows: ({ context }) =>
+      (context.caches ?? []).map((c) => [c.mapping, c.datasource, c.table, c.rows, c.asOf, c.maxAge, c.state, c.error, c.failed, c.incremental, c.lastFull]),
   },
   SYS_RESTRICTIONS: RESTRICTIONS,
   SYS_PROPERTIES_STATISTICS: STATISTICS,

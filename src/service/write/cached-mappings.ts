@@ -4,6 +4,7 @@ import { type CacheOptions, findCache, makeCache, nameCache, removeCache } from 
 import { badRequest, forbidden, quoted } from '../../errors.ts';
 import type { CacheMapping, UncacheMapping } from '../../language/statements-of-jobs.ts';
 import { find } from '../../ontology/apply/lists.ts';
+import type { MappingDef } from '../../ontology/model.ts';
 import { fold } from '../../ontology/names.ts';
 import { cachedSelect, type Uncacheable } from '../../planner/cached.ts';
 import { allowedFunctionsOf } from '../../planner/read/own-functions.ts';
@@ -14,6 +15,7 @@ import { verified } from '../read/verified.ts';
 import { cacheOptions } from './cache-options.ts';
 import { type Changing, type Done, done } from './changing.ts';
 import type { Draft } from './draft.ts';
+import { incrementalOf, keyOf } from './increments.ts';
 import type { Kinds } from './kinds.ts';
 import { graceSeconds, indexesOf, refreshCache, sweepCaches, writerSecret } from './refresh-cache.ts';
 
@@ -66,7 +68,8 @@ async function cacheMapping(ctx: Changing, { name, datasource: other, options: w
   if (old === undefined && (draft.row.caches?.length ?? 0) >= MOST_CACHES)
     throw badRequest('too_many_caches', `an ontology can have at most ${MOST_CACHES} cached mappings`, { offset: source.offset });
   const isWritten = written !== null || old === undefined;
-  const options = isWritten ? cacheOptions(written ?? [], source.offset) : old;
+  const rowKey = keyOf(graph, mapping);
+  const options = isWritten ? cacheOptions(written ?? [], source.offset, mapping, rowKey) : stillPossible(old, mapping, rowKey, source.offset);
   requireFresh(ctx, draft, { old, options }, source.offset);
   const select = cachedSelect(graph, runtime.parser, mapping, allowedFunctionsOf(draft.row));
   if (typeof select === 'string')
@@ -75,7 +78,7 @@ async function cacheMapping(ctx: Changing, { name, datasource: other, options: w
   const indexes = options.indexes ? indexesOf(graph, mapping) : [];
   const mayLengthen = mayMakePolicies(principal, draft.name);
   const read = { rows, sources: select.declared.tables, indexes };
-  const target = { ontologyId: draft.row.id, mapping, datasource, writer, options, isWritten, mayLengthen, ...read };
+  const target = { ontologyId: draft.row.id, mapping, datasource, writer, options, isWritten, mayLengthen, rowKey, ...read };
   const named = { key, name: mapping.name };
   let answer: Readonly<Record<string, unknown>> = {};
   return {
@@ -91,13 +94,23 @@ async function cacheMapping(ctx: Changing, { name, datasource: other, options: w
   };
 }
 
+/** The options of a cache, whose mapping may have changed since they were given. @throws SvcError 400 if it has no increments any more */
+function stillPossible(old: CacheOptions, mapping: MappingDef, key: readonly number[] | undefined, offset: number): CacheOptions {
+  const { incremental } = old;
+  if (incremental !== null) incrementalOf({ incremental: incremental.column, overlap: undefined, full_every: undefined, at: () => offset, mapping, key });
+  return old;
+}
+
 /**
  * Checks that the caller may let policies read rows of an earlier moment: rows that a policy hides now may be visible as they were then. A refresh with the same
  * options makes them younger, so everyone who may cache may do it.
  * @throws SvcError 403 `forbidden` in an ontology with policies, without the right to make them
  */
 function requireFresh(ctx: Changing, { row, name }: Draft, { old, options }: { old: CacheOptions | undefined; options: CacheOptions }, offset: number): void {
-  if (row.policies.length === 0 || (old !== undefined && options.maxAge <= old.maxAge) || mayMakePolicies(ctx.principal, name)) return;
+  const { incremental } = options;
+  // an increment keeps rows that were deleted meanwhile
+  const isFull = incremental === null || JSON.stringify(incremental) === JSON.stringify(old?.incremental);
+  if (row.policies.length === 0 || (old !== undefined && options.maxAge <= old.maxAge && isFull) || mayMakePolicies(ctx.principal, name)) return;
   throw forbidden('forbidden', `The ontology has policies, which would read older rows: this needs EDIT ON ALL ontology.${name} WITH GRANT OPTION`, { offset });
 }
 

@@ -3,8 +3,9 @@ import type { Caller } from '../../auth/authenticate.ts';
 import { beginTable, type CacheOptions, dueTables, failTable, flipTable, tableDropped } from '../../catalog/caches.ts';
 import { type DatasourceRow, forgetSnapshots, MAX_AGE_MS } from '../../catalog/snapshot.ts';
 import type { Config } from '../../config.ts';
-import { type CachedIndex, dropCachedTable, makeCachedTable, type TableName } from '../../engine/cached-table.ts';
+import { type CachedIndex, type CachedRows, dropCachedTable, type Limits, makeCachedTable, type TableName } from '../../engine/cached-table.ts';
 import { type Datasource, parseDatasourceSecret } from '../../engine/datasource.ts';
+import { DatasourceFault } from '../../engine/errors.ts';
 import { SvcError } from '../../errors.ts';
 import type { Graph } from '../../ontology/graph.ts';
 import type { MappingDef } from '../../ontology/model.ts';
@@ -14,6 +15,7 @@ import type { Verified } from '../../planner/verify/index.ts';
 import { connectionDigest, datasourceOf } from '../caller/datasource.ts';
 import { mappingDigest } from '../caller/mapping-digest.ts';
 import type { Runtime } from '../runtime.ts';
+import { type Growing, growingOf } from './increments.ts';
 
 /** A statement of a refresh may take this long. */
 const REFRESH_MS = 600_000;
@@ -52,6 +54,8 @@ export interface CacheTarget {
   /** The tables and views that the rows are read from. */
   readonly sources: readonly TableName[];
   readonly indexes: readonly CachedIndex[];
+  /** The positions of the columns of the key; undefined: the rows have no key. */
+  readonly rowKey: readonly number[] | undefined;
 }
 
 interface Refreshed {
@@ -63,14 +67,20 @@ interface Refreshed {
 
 /** Reads the rows of a mapping into a new table, and lets the cache name it. @throws SvcError 400, 502, 503, 504, also if `signal` ends it; the cache then keeps its table */
 export async function refreshCache(runtime: Runtime, caller: Caller, target: CacheTarget, signal?: AbortSignal): Promise<Refreshed> {
-  const { ontologyId, mapping, datasource, options, rows, sources, indexes, isWritten, mayLengthen } = target;
+  const { ontologyId, mapping, datasource, options, rows, sources, indexes, isWritten, mayLengthen, rowKey } = target;
   const reader = datasourceOf(runtime, caller, datasource.name);
   const writer = writerOf(runtime, datasource.name, datasource.secret);
   const digest = await mappingDigest(mapping);
   const connection = (await connectionDigest(runtime, caller, datasource.name)) ?? '';
   const table = { schema: options.schema, name: `m_${digest}_${crypto.randomUUID().replaceAll('-', '').slice(0, 16)}` };
   const { key, secret } = datasource;
-  const of = { ontologyId, mappingKey: fold(mapping.name), datasource: key, secret, connection, digest, schema: table.schema, table: table.name };
+  const { incremental } = options;
+  const cacheKey = fold(mapping.name);
+  const growing =
+    incremental === null || rowKey === undefined
+      ? undefined
+      : await growingOf(runtime.db, { ontologyId, cacheKey, mapping, key: rowKey, incremental, secret: datasource.secret, connection, digest });
+  const of = { ontologyId, mappingKey: cacheKey, datasource: key, secret, connection, digest, schema: table.schema, table: table.name };
   const id = await beginTable(runtime.db, of, { most: MOST_REFRESHES, seconds: REFRESH_MS / 1000 });
   if (id === undefined) {
     throw new SvcError(503, 'busy', `${MOST_REFRESHES} mappings of this datasource are being read into tables`, {
@@ -78,9 +88,9 @@ export async function refreshCache(runtime: Runtime, caller: Caller, target: Cac
       headers: { 'retry-after': '60' },
     });
   }
-  let count: string;
+  let made: Made;
   try {
-    count = await makeCachedTable(reader, writer, { ...table, rows, sources, indexes }, { timeoutMs: REFRESH_MS, signal });
+    made = await makeRows(reader, writer, { ...table, rows, sources, indexes, key: growing?.key }, { timeoutMs: REFRESH_MS, signal }, growing);
   } catch (error) {
     const fault = error instanceof SvcError ? error : undefined;
     // without an answer of the database, the table may still be made
@@ -88,11 +98,31 @@ export async function refreshCache(runtime: Runtime, caller: Caller, target: Cac
     await sweepCaches(runtime);
     throw error;
   }
-  const flip = { options: isWritten ? options : null, mayLengthen, graceSeconds: graceSeconds(runtime.config) };
-  const { asOf, maxAge = options.maxAge } = await flipTable(runtime.db, id, count, flip);
+  const flip = { options: isWritten ? options : null, mayLengthen, graceSeconds: graceSeconds(runtime.config), base: made.base };
+  const { asOf, maxAge = options.maxAge } = await flipTable(runtime.db, id, made.count, flip);
   forgetSnapshots();
   await sweepCaches(runtime);
-  return { asOf, count: Number(count), maxAge };
+  return { asOf, count: Number(made.count), maxAge };
+}
+
+interface Made {
+  readonly count: string;
+  /** The table from which an increment was made; null: all rows were read. */
+  readonly base: string | null;
+}
+
+/** Makes a table by an increment if there is one. If a statement of it fails, all rows are read: the older table may be gone, or the types may have changed. */
+async function makeRows(reader: Datasource, writer: Datasource, table: CachedRows, limits: Limits, growing: Growing | undefined): Promise<Made> {
+  const { base, rows } = growing?.increment ?? {};
+  if (base !== undefined) {
+    try {
+      return { count: await makeCachedTable(reader, writer, table, limits, rows), base: base.id };
+    } catch (error) {
+      const isStatement = error instanceof SvcError && error.status < 503 && error.cause instanceof DatasourceFault && error.cause.sqlstate !== undefined;
+      if (!isStatement) throw error;
+    }
+  }
+  return { count: await makeCachedTable(reader, writer, table, limits), base: null };
 }
 
 /** Drops the tables of caches that nothing reads any more. What fails is logged, and tried again by the next sweep. */
