@@ -127,7 +127,7 @@ const jsonOf = (incremental: Incremental | null | undefined): string | null => (
 
 /**
  * Reads the current table of a cache. Only a table that was made with the same column and overlap has seen all changes.
- * @returns undefined if there is none, or if the cache has other options for increments by now @throws SvcError 503
+ * @returns undefined without such a table, or if the cache has other options for increments by now @throws SvcError 503
  */
 export async function findBase(db: CatalogDb, ontologyId: string, mappingKey: string, incremental: Incremental): Promise<BaseTable | undefined> {
   const [row] = await db.query(BASE, [ontologyId, mappingKey, jsonOf(incremental)]);

@@ -33,7 +33,7 @@ export type RowKey = readonly string[];
 export interface Increment {
   /** The other table, which has the columns of the new one. */
   readonly from: TableName;
-  /** The column that shows what has changed, its type, and how far changes may be behind its highest value: in seconds, or in units of an integer. */
+  /** The column that shows what has changed, its type, and how much lower than its highest value changes may be: in seconds, or in units of an integer. */
   readonly column: string;
   readonly type: string;
   readonly overlap: number;

@@ -58,11 +58,11 @@ describe('an increment', () => {
     await service.rows(of(), 'shop');
     await add(5, 'e', 1);
     await change(1, 'A', 1);
-    // behind the highest value, but within the overlap; and the same value
+    // lower than the highest value, but within the overlap; and the same value
     await add(6, 'f', 45);
     await add(7, 'g', 40);
     await change(4, 'D', null);
-    // what an increment does not see: a row that is changed behind the overlap, and a deleted one
+    // what an increment does not see: a row that is changed before the overlap, and a deleted one
     await change(2, 'x', 55);
     await exec('DELETE FROM shop.t_item WHERE no = 3');
     expect(await service.rows(NEXT, 'shop')).toMatchObject([{ rows: 7 }]);
@@ -73,7 +73,7 @@ describe('an increment', () => {
     expect([await names(), await increments()]).toEqual(['ADefgx', 0]);
   });
 
-  it('reads rows of the future every time, and looks for the others behind them', async () => {
+  it('reads rows of the future every time, and finds the others too', async () => {
     await add(9, 'z', -10_000);
     await exec("INSERT INTO shop.t_item VALUES (8, 'y', 'infinity')");
     await service.rows(of(), 'shop');
@@ -83,7 +83,7 @@ describe('an increment', () => {
     expect([await names(), await increments()]).toEqual(['Yabcdez', 1]);
   });
 
-  it('reads all rows if none has a time yet, and rows without a key every time', async () => {
+  it('reads all rows while no row has a time, and rows without a key every time', async () => {
     await rowsAre([1, 'a', null], [null, 'n', null]);
     await service.rows(of(), 'shop');
     await add(2, 'b', 9000);

@@ -74,7 +74,7 @@ function units(bad: Refuse, text = DEFAULT_OVERLAP.integer): number {
   return overlap;
 }
 
-/** A time of 1 second to 30 days, such as `1 hour` or `45 s`; undefined: it is none. */
+/** A time of 1 second to 30 days, such as `1 hour` or `45 s`; undefined for another text. */
 export function secondsOf(text: string): number | undefined {
   const [, number, unit] = /^\s*(\d{1,7})\s*([a-z]+?)s?\s*$/i.exec(text.trim().replace(/^(\d+)\s*s$/i, '$1 second')) ?? [];
   const seconds = Number(number) * (UNITS[unit?.toLowerCase() ?? ''] ?? Number.NaN);
