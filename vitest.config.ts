@@ -1,9 +1,12 @@
 import { availableParallelism } from 'node:os';
 import { cloudflareTest } from '@cloudflare/vitest-pool-workers';
 import { defineConfig } from 'vitest/config';
+import { readFacts } from './dev/start/built.ts';
 import { SIZES } from './test/support/sizes.ts';
+import { workerOptions } from './test/worker/options.ts';
 import { BUILT_WORKER } from './test/worker/setup.ts';
 
+const facts = await readFacts();
 const deep = Boolean(process.env.DEEP);
 /** The files of which `npm run test:deep` tries more than `npm test`, and those that only it runs. */
 const sized = Object.keys(SIZES).filter((file) => !file.startsWith('unit/'));
@@ -54,8 +57,8 @@ export default defineConfig({
         plugins: [
           cloudflareTest(({ inject }) => ({
             main: BUILT_WORKER,
-            wrangler: { configPath: './wrangler.toml' },
             miniflare: {
+              ...workerOptions(facts),
               bindings: {
                 CATALOG_URL: inject<string>('catalogUrl'),
                 DATASOURCE_MAIN: inject<string>('datasource'),

@@ -13,7 +13,13 @@ export const OUT = join(PROJECT, 'dist', 'bench');
 /** The compatibility settings of a Worker, as in wrangler.toml. */
 export const COMPATIBILITY = {
   compatibilityDate: '2026-08-15',
-  compatibilityFlags: ['nodejs_compat', 'nodejs_compat_do_not_populate_process_env', 'enable_request_signal', 'global_fetch_strictly_public'],
+  compatibilityFlags: [
+    'nodejs_compat',
+    'nodejs_compat_do_not_populate_process_env',
+    'enable_request_signal',
+    'global_fetch_strictly_public',
+    'new_module_registry',
+  ],
 };
 
 /** One module of a script, in Miniflare's form. */

@@ -35,7 +35,7 @@ export async function builtWorker(): Promise<string> {
   mkdirSync(OUT, { recursive: true });
   // a file that is saved during the build may not be part of it
   const before = Date.now();
-  const [found] = await Promise.all([facts(), build(folder)]);
+  const [found] = await Promise.all([readFacts(), build(folder)]);
   writeFileSync(join(folder, 'worker.json'), JSON.stringify(found));
   const meta = JSON.parse(readFileSync(join(folder, 'bundle-meta.json'), 'utf8')) as { readonly inputs: Readonly<Record<string, unknown>> };
   const files = [...Object.keys(meta.inputs).filter((file) => existsSync(join(PROJECT, file))), ...MORE];
@@ -71,7 +71,7 @@ function stamp(file: string): string {
 }
 
 /** Reads wrangler.toml as wrangler does. */
-async function facts(): Promise<WorkerFacts> {
+export async function readFacts(): Promise<WorkerFacts> {
   const { unstable_readConfig: readConfig } = await import('wrangler');
   const config = readConfig({ config: join(PROJECT, 'wrangler.toml') });
   return {

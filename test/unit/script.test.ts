@@ -5,7 +5,8 @@ import { basename, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { Metafile } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { firstModules, readScript, type Script } from '../../bench/lib/build.ts';
+import { COMPATIBILITY, firstModules, readScript, type Script } from '../../bench/lib/build.ts';
+import { readFacts } from '../../dev/start/built.ts';
 import { bundle } from '../../scripts/bundle.ts';
 
 let folder: string;
@@ -58,6 +59,14 @@ describe('the first request', () => {
     expect([...sources].some((path) => path.includes('src/planner/'))).toBe(true);
     expect([...first].some((name) => name.endsWith('.wasm'))).toBe(true);
     expect(kB((name) => first.has(name))).toBeLessThan(600);
+  });
+});
+
+describe('the compatibility flags', () => {
+  it('compile modules when they are first imported, and are the same for the benchmarks', async () => {
+    const { compatibilityDate, compatibilityFlags } = await readFacts();
+    expect(compatibilityFlags).toContain('new_module_registry');
+    expect(COMPATIBILITY).toEqual({ compatibilityDate, compatibilityFlags });
   });
 });
 
