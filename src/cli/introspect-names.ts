@@ -1,5 +1,5 @@
 /** Guesses names for a starting script from the names in a database. */
-import { fold } from '../ontology/names.ts';
+import { fold, looksLikeAnother } from '../ontology/names.ts';
 
 /** Plurals that the rules of `singular` do not cover. */
 const IRREGULAR: Readonly<Record<string, string>> = {
@@ -49,9 +49,10 @@ export function sharedPrefix(names: readonly string[]): string {
   return names.length >= 3 && names.every((n) => n.startsWith(prefix) && /^[A-Za-z]/.test(n.slice(prefix.length))) ? prefix : '';
 }
 
-/** Turns `name` into a valid name (docs/design/statements-and-versions.md#names-of-things): no square brackets, no control characters, no reserved prefix. */
+/** Turns `name` into a valid name (docs/design/statements-and-versions.md#names-of-things): no square brackets, no control or invisible characters, no reserved prefix. */
 export function allowed(name: string): string {
-  const text = name
+  const seen = looksLikeAnother(name) ? name.replace(/[\p{Cf}\p{Cs}\p{DI}]/gu, '').replace(/[\p{Zl}\p{Zp}\u2800]/gu, ' ') : name;
+  const text = seen
     .replaceAll('[', '(')
     .replaceAll(']', ')')
     .replace(/\p{Cc}/gu, ' ');

@@ -20,3 +20,13 @@ export function byName<T extends { readonly name: string }>(values: readonly T[]
   for (const value of values) if (!map.has(fold(value.name))) map.set(fold(value.name), value);
   return map;
 }
+
+/** Control characters, and characters that are invisible or change the order of others (`DI`: Default_Ignorable_Code_Point; U+2800: Braille without dots). */
+export const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{DI}\p{Zl}\p{Zp}\u2800]/u;
+
+/** Joiners where scripts need them (Unicode Standard Annex 31), and those of emoji. */
+const JOINERS =
+  /(?<=[\p{sc=Arab}\p{sc=Syrc}\p{sc=Mong}\p{sc=Nkoo}]\p{M}*)\u200c(?=\p{L})|(?<=\p{L}\p{M}*[\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d4d\u0dca])[\u200c\u200d]|(?<=\p{ExtPict}\p{EMod}?)\ufe0f|(?<=\p{ExtPict}\p{EMod}?\ufe0f?)\u200d(?=\p{ExtPict})/gu;
+
+/** True if a name has characters that nobody sees, so that it may look like another name. */
+export const looksLikeAnother = (name: string): boolean => INVISIBLE.test(name) && INVISIBLE.test(name.replace(JOINERS, ''));

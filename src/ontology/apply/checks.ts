@@ -2,7 +2,7 @@
 import { badRequest, didYouMean, nearest, quoted, type SvcError } from '../../errors.ts';
 import type { Name, TagList } from '../../language/statements.ts';
 import type { Tags } from '../model.ts';
-import { ENTITY_COLUMNS, fold, sameName, THING } from '../names.ts';
+import { ENTITY_COLUMNS, fold, looksLikeAnother, sameName, THING } from '../names.ts';
 
 /** A kind of object, as error messages call it. */
 export type Kind = 'concept' | 'property' | 'measure' | 'mapping' | 'view' | 'cube' | 'relationship' | 'datasource' | 'tag';
@@ -33,7 +33,7 @@ export function checkName(name: Name, kind: Kind): void {
   const length = [...name.text].length;
   if (length < 1 || length > 128) fail(`a name must have 1 to 128 characters`);
   if (/[[\]]/.test(name.text)) fail('a name cannot contain square brackets');
-  if (/[\u0000-\u001f\u007f-\u009f]/.test(name.text)) fail('a name cannot contain control characters');
+  if (looksLikeAnother(name.text)) fail('a name cannot contain control or invisible characters');
   if (/^(~|measure\.|_type_of_)/i.test(name.text)) fail('a name cannot start with `~`, `measure.` or `_type_of_`');
   if (kind === 'concept' && fold(name.text) === THING) fail('it is the built-in root', 'reserved_name');
   if ((kind === 'property' || kind === 'measure') && ENTITY_COLUMNS.includes(fold(name.text))) fail('every concept has a column of that name', 'reserved_name');

@@ -10,7 +10,7 @@ import { adminState } from '../../catalog/rights.ts';
 import type { GrantRow, OntologyRow, Privilege } from '../../catalog/snapshot.ts';
 import { badRequest, forbidden, quoted, type SvcError } from '../../errors.ts';
 import type { Name, TagList } from '../../language/statements.ts';
-import { fold } from '../../ontology/names.ts';
+import { fold, INVISIBLE, looksLikeAnother } from '../../ontology/names.ts';
 import { lacks, ontologyInStatement, unknownInStatement } from '../caller/lookup.ts';
 import { mayMakePolicies } from '../caller/policies.ts';
 import type { Session } from '../session.ts';
@@ -174,9 +174,6 @@ export class Changing {
   }
 }
 
-/** Control characters, and characters that are invisible or change the order of others (`DI`: Default_Ignorable_Code_Point; U+2800: Braille without dots). */
-export const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{DI}\p{Zl}\p{Zp}\u2800]/u;
-
 /** Blanks that a reader does not see, or sees as one space: at an end, several in a row, or others than a space. */
 const UNSEEN_BLANK = /^ | $| {2}|[^\P{Zs} ]/u;
 
@@ -187,6 +184,10 @@ const VISIBLE_KINDS: readonly string[] = ['user', 'role'];
 export function checkName(name: Name, kind: string): void {
   if (VISIBLE_KINDS.includes(kind) && (INVISIBLE.test(name.text) || UNSEEN_BLANK.test(name.text)))
     throw badRequest('bad_name', `the name of a ${kind} must not have control or invisible characters, and only single spaces between words`, {
+      offset: name.offset,
+    });
+  if (looksLikeAnother(name.text))
+    throw badRequest('bad_name', `the name of ${kind === 'ontology' || kind === 'agent' ? 'an' : 'a'} ${kind} must not have control or invisible characters`, {
       offset: name.offset,
     });
   const length = [...name.text].length;

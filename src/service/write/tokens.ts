@@ -8,9 +8,9 @@ import * as catalog from '../../catalog/changes.ts';
 import { findToken, revokeToken as revoke } from '../../catalog/tokens.ts';
 import { badRequest, quoted } from '../../errors.ts';
 import type { CreateToken, RevokeToken } from '../../language/statements.ts';
-import { fold } from '../../ontology/names.ts';
+import { fold, INVISIBLE } from '../../ontology/names.ts';
 import { lacks } from '../caller/lookup.ts';
-import { type Changing, type Done, done, INVISIBLE } from './changing.ts';
+import { type Changing, type Done, done } from './changing.ts';
 import type { Kinds } from './kinds.ts';
 import { makeRoomForToken, requireRoomForToken } from './rights-room.ts';
 
