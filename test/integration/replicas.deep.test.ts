@@ -1,37 +1,19 @@
 /** Reads from replicas, on PostgreSQL servers with hot standbys that are killed, lag, hang, are promoted, or belong to another cluster. */
 import { createServer, type Server } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { postgresPrograms, type ScratchPostgres, startScratchPostgres, startStandby } from '../../dev/scratch-postgres.ts';
-import { PgBackend } from '../../dev/sql/pg-backend.ts';
-import { startSqlServer } from '../../dev/sql-server.ts';
+import { postgresPrograms, startScratchPostgres, startStandby } from '../../dev/scratch-postgres.ts';
 import { forgetReplicas } from '../../src/engine/replicas/read.ts';
 import { forgetRoles } from '../../src/engine/settings.ts';
 import { Budget } from '../../src/nesting/cut.ts';
 import { connect, listingSession } from '../support/mcp.ts';
 import { startService, type TestService } from '../support/service.ts';
+import { type Place, place } from './support/places.ts';
 
 const missing = postgresPrograms() === undefined;
 if (missing) console.warn('replicas.deep.test: no PostgreSQL on this machine; it is skipped');
 
 const TIMEOUT_MS = 10_000;
 const MAX_LAG_MS = 1000;
-
-/** A server with its SQL endpoint, which reads as the role `reader`. */
-interface Place {
-  readonly server: ScratchPostgres;
-  readonly secret: string;
-  readonly stop: () => Promise<void>;
-}
-
-async function place(server: ScratchPostgres): Promise<Place> {
-  const url = `postgres://reader@127.0.0.1:${server.port}/postgres`;
-  const http = await startSqlServer({ backend: new PgBackend(() => ({ connectionString: url })) });
-  const stop = async (): Promise<void> => {
-    await http.close();
-    await server.stop();
-  };
-  return { server, secret: JSON.stringify({ url, endpoint: http.endpoint }), stop };
-}
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 

@@ -37,9 +37,9 @@ async function onServer(hasStandby: boolean): Promise<CaseDatabase> {
   const primary = await startScratchPostgres();
   const open: { end(): Promise<unknown> }[] = [];
   const servers: ScratchPostgres[] = [primary];
-  // compiling a statement of many joins takes seconds
+  // compiling a statement of many joins takes seconds; what is committed must be written before its position is asked for
   const connect = async ({ url }: ScratchPostgres): Promise<pg.Client> => {
-    const client = new pg.Client({ connectionString: url, options: '-c TimeZone=UTC -c jit=off' });
+    const client = new pg.Client({ connectionString: url, options: '-c TimeZone=UTC -c jit=off -c synchronous_commit=local' });
     await client.connect();
     open.push(client);
     return client;
