@@ -367,6 +367,14 @@ export const texts = {
     docs: 'API documentation',
     grants: 'Programs with access',
   },
-  failure: { at: (line: number, column: number) => `line ${line}, column ${column}` },
+  failure: {
+    at: (line: number, column: number) => `line ${line}, column ${column}`,
+    unreachable: 'The service cannot be reached',
+    connection: 'Check the connection and try again',
+    ended: 'The connection ended before the answer',
+    signedOut: 'You are signed out',
+    signIn: 'Sign in again',
+    status: (status: number) => `The service answered with HTTP ${status}`,
+  },
   later: { title: 'Not available', text: 'This view is not available here.' },
 } as const;

@@ -1,4 +1,5 @@
 /** What went wrong, for the user. */
+import { texts } from '../texts.ts';
 
 /** An error that the service reported, or a failed connection (`code` is then `connection_failed`). */
 export class Failure extends Error {
@@ -22,6 +23,6 @@ export function failureOf(thrown: unknown): Failure | null {
   if (thrown instanceof Failure) return thrown;
   if (thrown instanceof DOMException && thrown.name === 'AbortError') return null;
   if (thrown instanceof TypeError && /fetch|network|load failed/i.test(thrown.message))
-    return new Failure(0, 'connection_failed', 'The service cannot be reached', 'Check the connection and try again');
+    return new Failure(0, 'connection_failed', texts.failure.unreachable, texts.failure.connection);
   return new Failure(0, 'console_fault', thrown instanceof Error ? thrown.message : String(thrown));
 }

@@ -29,7 +29,7 @@ export async function send(path: string, { method = 'GET', body, headers = {}, s
   const [first, as] = [credential.value, seenAs.value];
   for (let attempt = 0; ; attempt++) {
     const own = credential.value;
-    if (own === null || first === null || !isSameUser(own, first)) throw new Failure(401, 'credential_missing', 'You are signed out', 'Sign in again');
+    if (own === null || first === null || !isSameUser(own, first)) throw new Failure(401, 'credential_missing', texts.failure.signedOut, texts.failure.signIn);
     const response = await fetch(`${apiPath}${path}`, {
       method,
       credentials: 'omit',
@@ -67,7 +67,7 @@ async function read(response: Response): Promise<Failure> {
     const { data, code, hint, position } = body.error === undefined ? body : { position: undefined, ...body.error.data, data: body.error.message };
     return new Failure(response.status, code ?? `http_${response.status}`, String(data ?? response.statusText), hint ?? null, position ?? null);
   } catch {
-    return new Failure(response.status, `http_${response.status}`, `The service answered with HTTP ${response.status}`);
+    return new Failure(response.status, `http_${response.status}`, texts.failure.status(response.status));
   }
 }
 

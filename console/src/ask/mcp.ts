@@ -1,6 +1,7 @@
 /** Calls of the service's MCP server, which answers questions in words (docs/mcp.md). */
 import { parseExact } from '../api/exact.ts';
 import { Failure, send } from '../api/http.ts';
+import { texts } from '../texts.ts';
 
 interface Message {
   readonly method?: string;
@@ -29,7 +30,7 @@ export async function rpc<T>(method: string, params: Readonly<Record<string, unk
     if (message.error !== undefined) throw new Failure(response.status, 'question_failed', message.error.message);
     if (message.result !== undefined) return message.result as T;
   }
-  throw new Failure(0, 'connection_failed', 'The connection ended before the answer', 'Try again');
+  throw new Failure(0, 'connection_failed', texts.failure.ended, texts.retry);
 }
 
 /** The messages of an answer: one as JSON, or several as events. */
