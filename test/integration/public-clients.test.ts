@@ -325,6 +325,13 @@ describe('statements of public clients', () => {
     // only for callers who may make one, and as many as for a login
     const others = { token: await s.user('sees_users', 'ACCESS ON ALL ontology.shop', 'QUERY ON ALL user') };
     await expect(run('show token for `timbr_granting`', others)).rejects.toThrow(/forbidden/);
+    // one for each script, and none for a user who is not active
+    const [{ token: shown }] = await run(`${show}; ${show}; ${show}`);
+    expect(await run('select timbr_username()', { token: shown })).toEqual([{ timbr_impersonating: 'timbr_impersonating' }]);
+    expect(await run(show, { headers: { 'x-read-only': 'true' } })).toHaveLength(3);
+    await run("ALTER USER timbr_impersonating SET ACTIVE = 'false'");
+    expect((await run(show)).map((row: object) => Object.keys(row).sort())).toEqual([tokens, tokens, tokens]);
+    await run("ALTER USER timbr_impersonating SET ACTIVE = 'true'");
     for (let i = 0; i < 21; i++) await run(show);
     expect(await run(show, { headers: { 'x-read-only': 'true' } })).toHaveLength(20);
     // tokens that were made by CREATE TOKEN are listed, and no other is made
