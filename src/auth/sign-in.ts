@@ -57,6 +57,7 @@ export async function signIn(parts: SignInParts, given: UserPassword | null, add
   try {
     // if no Durable Object counts the attempt, the isolate's slot also bounds the attempts that are being delayed
     if (begun.counted) release();
+    if (user !== null) await begun.remember();
     const delay = await begun.settle(user === null);
     if (delay > 0) await parts.pause?.(delay);
   } finally {
@@ -96,18 +97,26 @@ interface Begun {
   /** False if no Durable Object counts it. */
   readonly counted: boolean;
   settle(failed: boolean): Promise<number>;
+  /** Notes that the user has signed in from the address. */
+  remember(): Promise<void>;
   cancel(): Promise<void>;
 }
 
 /** Counts an attempt before it is checked. @throws SvcError 429 `too_many_requests` */
 async function begin({ attempts, log }: SignInParts, user: string, address: string): Promise<Begun> {
-  if (attempts === undefined) return { counted: false, settle: async () => 0, cancel: async () => undefined };
+  if (attempts === undefined) return { counted: false, settle: async () => 0, remember: async () => undefined, cancel: async () => undefined };
   const logFault = (error: unknown) => log({ level: 'error', event: 'throttle_failed', message: loggedLine(error) });
-  // an address that exceeds its limit does not reach the user's object
+  const pair = `pair:${await sha256(JSON.stringify([fold(user), address]))}`;
+  const isKnown = await attempts.isKnown(pair).catch((error: unknown) => {
+    logFault(error);
+    return false;
+  });
+  // an address that exceeds its limit does not reach the user's object. An address from which the user has signed in does not need it: others cannot use up its
+  // attempts there, nor delay them
   const keys = [
     [`address:${await sha256(address)}`, MAX_PER_ADDRESS],
-    [`user:${await sha256(fold(user))}`, MAX_PER_USER],
-  ] as const;
+    isKnown ? [pair, MAX_PER_ADDRESS] : [`user:${await sha256(fold(user))}`, MAX_PER_USER],
+  ] as const satisfies (readonly [string, number])[];
   const tickets = new Map<string, string>();
   const cancel = async (): Promise<void> => {
     await Promise.all([...tickets].map(([key, ticket]) => attempts.cancel(key, ticket).catch(logFault)));
@@ -135,7 +144,8 @@ async function begin({ attempts, log }: SignInParts, user: string, address: stri
     );
     return Math.max(...(await Promise.all(delays)));
   };
-  return { counted: tickets.size === keys.length, settle, cancel };
+  const remember = (): Promise<void> => attempts.remember(pair).catch(logFault);
+  return { counted: tickets.size === keys.length, settle, remember, cancel };
 }
 
 /** The place that issues a token; it becomes the token's label. */

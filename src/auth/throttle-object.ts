@@ -18,6 +18,14 @@ export class LoginThrottle extends DurableObject {
     this.#counter.cancel(ticket);
   }
 
+  isKnown(): Promise<boolean> {
+    return this.#counter.isKnown();
+  }
+
+  remember(): Promise<void> {
+    return this.#counter.remember();
+  }
+
   override alarm(): Promise<void> {
     return this.#counter.alarm();
   }
@@ -31,5 +39,7 @@ export function loginAttempts(namespace: DurableObjectNamespace<LoginThrottle>, 
     begin: async (key, most) => of(key).begin(most),
     settle: async (key, failed, ticket) => of(key).settle(failed, ticket),
     cancel: async (key, ticket) => of(key).cancel(ticket),
+    isKnown: async (key) => of(key).isKnown(),
+    remember: async (key) => of(key).remember(),
   };
 }

@@ -14,6 +14,10 @@ export interface Attempts {
   settle(key: string, failed: boolean, ticket?: string): Promise<number>;
   /** Releases the ticket of an attempt that was not checked. */
   cancel(key: string, ticket: string): Promise<void>;
+  /** True if an attempt with the key has succeeded lately. */
+  isKnown(key: string): Promise<boolean>;
+  /** Notes that an attempt with the key has succeeded. */
+  remember(key: string): Promise<void>;
 }
 
 /** The part of `DurableObjectStorage` that the counter uses. */
@@ -33,6 +37,9 @@ const FIRST_DELAY_MS = 500;
 export const EXPIRY_MS = 60_000;
 /** Further failures are not counted, so that all failures expire within 15 minutes after the last one. */
 export const MAX_FAILURES = 15;
+
+/** A success is remembered for this time, and written again when half of it has passed. */
+export const KNOWN_MS = 60 * 86_400_000;
 
 /** An attempt that is not settled, for example because its isolate has ended, counts as running for this time. */
 export const LEASE_MS = 30_000;
@@ -91,11 +98,32 @@ export class AttemptCounter {
     return delayAfter(failures);
   }
 
-  /** Deletes the counter when all failures have expired. */
+  /** True if an attempt has succeeded lately. */
+  async isKnown(): Promise<boolean> {
+    return (await this.#knownFor()) > 0;
+  }
+
+  /** Notes that an attempt has succeeded. */
+  async remember(): Promise<void> {
+    if ((await this.#knownFor()) > KNOWN_MS / 2) return;
+    await this.#storage.put('known', this.#now() + KNOWN_MS);
+    await this.#schedule();
+  }
+
+  /** Deletes the counter when all failures, and the success, have expired. */
   async alarm(): Promise<void> {
-    const left = await this.#left();
-    if (left > 0) await this.#storage.setAlarm(this.#now() + left * EXPIRY_MS);
-    else await this.#storage.deleteAll();
+    if (!(await this.#schedule())) await this.#storage.deleteAll();
+  }
+
+  /** Sets the alarm to the next moment at which something expires. @returns false if there is none */
+  async #schedule(): Promise<boolean> {
+    const left = (await this.#left()) * EXPIRY_MS || (await this.#knownFor());
+    if (left > 0) await this.#storage.setAlarm(this.#now() + left);
+    return left > 0;
+  }
+
+  async #knownFor(): Promise<number> {
+    return Math.max(0, ((await this.#storage.get<number>('known')) ?? 0) - this.#now());
   }
 
   /** The number of failures that have not expired yet. */

@@ -77,6 +77,8 @@ beforeAll(async () => {
           return counter(key).settle(failed, ticket);
         },
         cancel: async (key, ticket) => counter(key).cancel(ticket),
+        isKnown: async (key) => counters.get(key)?.isKnown() ?? false,
+        remember: async (key) => counter(key).remember(),
       },
     },
   });
@@ -315,6 +317,25 @@ describe('get_token', () => {
     expect(await statusFrom('ben', '192.0.2.39')).toBe(200);
   });
 
+  it('locks no user out of the places from which it has signed in before, and does not delay it there', async () => {
+    expect(await statusFrom('ann', '203.0.113.1')).toBe(200);
+    for (let i = 0; i < 9; i++) await getToken(`Bearer ${await bearer('ann', `wrong ${i}`)}`, { 'cf-connecting-ip': `192.0.2.${i}` });
+    pauses.length = 0;
+    const wrong: [string, string][] = [];
+    for (let i = 0; i < 12; i++) wrong.push([`Bearer ${await bearer('ann', `wrong ${i}`)}`, `192.0.2.${i}`]);
+    const { result, late } = await atOnce(wrong, 2, async () => [
+      await statusFrom('ann', '203.0.113.2'),
+      await statusFrom('ann', '203.0.113.1'),
+      await statusFrom('ben', '203.0.113.1'),
+    ]);
+    expect([result, pauses]).toEqual([[429, 200, 200], []]);
+    await late();
+    // guesses there count for themselves
+    pauses.length = 0;
+    for (let i = 0; i < 5; i++) await getToken(`Bearer ${await bearer('ann', `wrong ${i}`)}`, { 'cf-connecting-ip': '203.0.113.1' });
+    expect(pauses).toEqual([500]);
+  });
+
   it('checks thirty-two attempts at once in an isolate, for any users', async () => {
     const wrong: [string, string][] = [];
     for (let i = 0; i < 60; i++) wrong.push([`Bearer ${await bearer(`nobody ${i}`)}`, `192.0.2.${i}`]);
@@ -446,7 +467,8 @@ describe('the login page', () => {
       const answer = await browser.post('/svc/login', sent, headers);
       expect([sent, headers, answer.status, browser.cookies.has('svc_session')]).toEqual([sent, headers, status, status === 303]);
     }
-    expect(counters.size).toBe(2);
+    // of the one attempt that was made
+    expect(counters.size).toBe(3);
   });
 
   it('accepts a form of an older tab, and repeats one from before the cookie was lost', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { AttemptCounter, delayAfter, EXPIRY_MS, LEASE_MS, MAX_FAILURES } from '../../../src/auth/throttle.ts';
+import { AttemptCounter, delayAfter, EXPIRY_MS, KNOWN_MS, LEASE_MS, MAX_FAILURES } from '../../../src/auth/throttle.ts';
 
 /** A Durable Object's storage and clock. */
 function object() {
@@ -130,6 +130,25 @@ describe('the storage', () => {
     const o = object();
     await o.counter.settle(false);
     expect([o.writes, o.alarm]).toEqual([0, null]);
+  });
+
+  it('has the success of a key that is to be remembered, for sixty days after the last one', async () => {
+    const o = object();
+    expect(await o.counter.isKnown()).toBe(false);
+    await o.counter.remember();
+    await o.counter.remember();
+    expect([o.writes, o.alarm, await o.counter.isKnown()]).toEqual([1, o.now + KNOWN_MS, true]);
+    await o.fail(1);
+    expect(o.alarm).toBe(o.now + EXPIRY_MS);
+    o.now += KNOWN_MS / 2;
+    await o.counter.alarm();
+    expect([o.alarm, await o.counter.isKnown()]).toEqual([o.now + KNOWN_MS / 2, true]);
+    await o.counter.remember();
+    expect(o.writes).toBe(3);
+    o.now += KNOWN_MS;
+    expect(await o.counter.isKnown()).toBe(false);
+    await o.counter.alarm();
+    expect([o.values.size, o.alarm]).toEqual([0, null]);
   });
 
   it('has two numbers, deleted by the alarm once they are forgotten', async () => {
