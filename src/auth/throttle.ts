@@ -115,7 +115,7 @@ export class AttemptCounter {
     if (!(await this.#schedule())) await this.#storage.deleteAll();
   }
 
-  /** Sets the alarm to the next moment at which something expires. @returns false if there is none */
+  /** Sets the alarm to the next moment at which something expires. @returns false if nothing does */
   async #schedule(): Promise<boolean> {
     const left = (await this.#left()) * EXPIRY_MS || (await this.#knownFor());
     if (left > 0) await this.#storage.setAlarm(this.#now() + left);
