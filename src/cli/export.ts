@@ -1,6 +1,6 @@
 /** `kg export`: writes an ontology as model files, one for each concept, in a stable order (docs/model-as-code.md#export). */
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { readdir, readFile, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { parseStatement } from '../language/classify.ts';
 import { formatScript } from '../language/format.ts';
 import { quoteBack } from '../language/quote.ts';
@@ -8,6 +8,7 @@ import { splitScript } from '../language/split.ts';
 import type { CreateConcept, Statement } from '../language/statements.ts';
 import { Failure, faultText } from './failure.ts';
 import type { ServiceClient } from './service-client.ts';
+import { requireNoLinks, writeBelow } from './written.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -35,12 +36,9 @@ export async function scriptOf(service: ServiceClient, ontology: string): Promis
 export async function writeModel(script: string, ontology: string, to: string, withPolicies: boolean, env: Env): Promise<string[]> {
   const { files, left } = filesOf(script, withPolicies);
   const folder = resolve(env.INIT_CWD ?? '.', to);
+  await requireNoLinks(folder, files.keys());
   await removeOld(folder);
-  for (const [name, statements] of files) {
-    const path = join(folder, name);
-    await mkdir(dirname(path), { recursive: true });
-    await writeFile(path, HEADER + formatScript(`${statements.join(';\n')};\n`));
-  }
+  for (const [name, statements] of files) await writeBelow(folder, name, HEADER + formatScript(`${statements.join(';\n')};\n`));
   return [
     ...left.map((text) => `not exported, because files cannot contain it: ${text}`),
     `${ontology}: ${files.size} file${files.size === 1 ? '' : 's'} in ${to}`,

@@ -1,12 +1,13 @@
 /** `kg export --format` and `kg import --format`: other formats of ontologies (docs/exchange.md). */
-import { mkdir, writeFile } from 'node:fs/promises';
-import { basename, join, resolve } from 'node:path';
+import { mkdir } from 'node:fs/promises';
+import { basename, resolve } from 'node:path';
 import { createSqlReader } from '../../language/expressions.ts';
 import { scriptOf as fetchScript, writeModel } from '../export.ts';
 import { Failure, printable } from '../failure.ts';
 import { readModelFiles } from '../model-files.ts';
 import { loadNodeParser } from '../node-parser.ts';
 import { findService } from '../service-client.ts';
+import { writeBelow } from '../written.ts';
 import type { Imported } from './ossie-import.ts';
 import { modelOfScripts, type ScriptModel, scriptOf, withoutRoot } from './script-model.ts';
 
@@ -67,7 +68,7 @@ export async function exportAs(paths: readonly string[], { format, to, ontology 
   await mkdir(folder, { recursive: true });
   const outside = made.files.find(({ name }) => basename(name) !== name);
   if (outside !== undefined) throw new Error(`${outside.name} is not a file name`);
-  for (const { name, text } of made.files) await writeFile(join(folder, name), text);
+  for (const { name, text } of made.files) await writeBelow(folder, name, text);
   return [
     // only the start: the rest may have a password
     ...source.left.map((text) => `not exported, because it is not part of a model: ${printable(text.trim().split(/\s+/).slice(0, 3).join(' '))}`),

@@ -1,9 +1,10 @@
 /** `kg export --format` and `kg import --format`: files, losses that are printed, and errors. */
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { exportAs, importAs } from '../../../../src/cli/exchange/exchange.ts';
+import { writeModel } from '../../../../src/cli/export.ts';
 
 let folder: string;
 const write = (name: string, text: string) => writeFile(join(folder, name), text);
@@ -72,6 +73,22 @@ it('writes only into the folder, also for an ontology with a hostile name', asyn
       (kind) => `er/out/%2e%2e%2f%2e%2e%2fup.${kind}`,
     ),
   ]);
+});
+
+it('writes through no symbolic link, which a folder of somebody else may have', async () => {
+  await write('linked.kg', 'CREATE ONTOLOGY linked; CREATE CONCEPT c (no integer, PRIMARY KEY (no)); CREATE MAPPING m INTO c AS SELECT no FROM t');
+  await write('mine.txt', 'mine');
+  await mkdir(join(folder, 'theirs', 'model'), { recursive: true });
+  await mkdir(join(folder, 'elsewhere'));
+  await symlink(join(folder, 'mine.txt'), join(folder, 'theirs', 'linked.ontology.yaml'));
+  await expect(exportAs(['linked.kg'], ossie('theirs'), env())).rejects.toThrow(/is a symbolic link/);
+  const script = 'CREATE ONTOLOGY linked; CREATE CONCEPT c (no integer, PRIMARY KEY (no))';
+  await symlink(join(folder, 'mine.txt'), join(folder, 'theirs', 'model', 'ontology.kg'));
+  await expect(writeModel(script, 'linked', 'theirs/model', false, env())).rejects.toThrow(/is a symbolic link/);
+  await rm(join(folder, 'theirs', 'model', 'ontology.kg'));
+  await symlink(join(folder, 'elsewhere'), join(folder, 'theirs', 'model', 'concepts'));
+  await expect(writeModel(script, 'linked', 'theirs/model', false, env())).rejects.toThrow(/is a symbolic link/);
+  expect([await readFile(join(folder, 'mine.txt'), 'utf8'), await readdir(join(folder, 'elsewhere'))]).toEqual(['mine', []]);
 });
 
 it.each([
