@@ -13,7 +13,6 @@ import { jsonRows, type OutputOptions } from './lower/output.ts';
 import { settleBarriers } from './plan/barriers.ts';
 import { type BoundValue, boundText, type CachedTable, type NamedRelation, type PlanContext } from './plan/context.ts';
 import { dropUnusedParameters } from './plan/parameters.ts';
-import type { SelectStmt } from './plan/tree.ts';
 import { PlanState } from './plan-state.ts';
 import { printStatement } from './print/index.ts';
 import { nameCalls } from './read/caller.ts';
@@ -49,8 +48,8 @@ export interface Plan {
   readonly nested: boolean;
   /** True if the SQL relies on a datasource that keeps the names of a derived table's columns. */
   readonly keepsNames: boolean;
-  /** True if the SQL was rewritten for a datasource that distributes it (`PlanContext.distributed`). */
-  readonly isDistributed: boolean;
+  /** True if the SQL was rewritten, as far as it can be (`PlanContext.rewrite`). */
+  readonly isRewritten: boolean;
   /** The foreign keys of the datasource that it relies on (`PlanContext.enforces`). It is valid only as long as they are enforced. */
   readonly trusted: readonly string[];
   /** The length of the part of `sql` that makes the JSON of a row. Plans that differ in this part only return the same values, under the keys of `shape`. */
@@ -117,7 +116,7 @@ function plan(context: PlanContext, source: Source, options: PlanOptions): Plan 
   if (hasBarriers && state.barrierRefusal) throw state.barrierRefusal;
   // without hidden rows no SELECT is marked; the printer would refuse a mark that is left
   if (hidesRows || state.late.length > 0) settleBarriers(query, state, hasBarriers);
-  const isDistributed = distribute(query, state, hasBarriers);
+  if (!hasBarriers && !state.facts.volatile) context.rewrite?.(query, () => state.alias());
   dropUnusedParameters(query, state, state.bound.length);
   refuseSeveralDatasources(state);
   if (state.references.hasMeasures) refuseOuterMeasures(query, state.references);
@@ -143,7 +142,7 @@ function plan(context: PlanContext, source: Source, options: PlanOptions): Plan 
     relations: state.relations,
     nested,
     keepsNames: state.keepsNames,
-    isDistributed,
+    isRewritten: context.rewrite !== undefined,
     trusted: [...state.trusted],
     volatile: state.facts.volatile || state.facts.clock,
     readsBound: state.facts.readsBound,
@@ -164,13 +163,6 @@ function refuseSeveralDatasources(state: PlanState): void {
       hint: 'a query runs on a single datasource; send one query to each of them',
     });
   }
-}
-
-/** Rewrites a finished statement if its datasource distributes statements. @returns whether it does */
-function distribute(query: SelectStmt, state: PlanState, hasBarriers: boolean): boolean {
-  const rewrite = state.context.distributed?.(state.datasource);
-  if (rewrite !== undefined && !hasBarriers && !state.facts.volatile) rewrite(query, () => state.alias());
-  return rewrite !== undefined;
 }
 
 /** The same plan with other bound values. Valid only if `readsBound` is false. */

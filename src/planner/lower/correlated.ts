@@ -6,7 +6,7 @@ import { conjuncts, eachColumn, fieldsOf, lastName, type Node, type SelectStmt, 
 /** The items of a FROM clause by the aliases that columns may be qualified with; undefined if USING or NATURAL merges columns, which have no qualifier. */
 export type Items = ReadonlyMap<string, Node>;
 
-/** An equation between a column of a sub-query's FROM and one of the block around it. */
+/** A comparison of a column of a sub-query's FROM with one of the block around it. */
 export interface Link {
   readonly inner: Node;
   readonly outer: Node;
@@ -15,6 +15,8 @@ export interface Link {
 /** A correlated sub-query: its links, and the other conditions of its WHERE, which refer to nothing outside of it. */
 export interface Correlated {
   readonly links: readonly Link[];
+  /** Two columns that differ (`<>`), at most once. */
+  readonly unequal: Link | undefined;
   readonly rest: readonly Node[];
 }
 
@@ -54,7 +56,7 @@ function aliasesIn(tree: unknown): ReadonlySet<string> {
 }
 
 /**
- * The correlation of a sub-query with the block around it: conditions of its WHERE that equate two columns. Undefined if it refers to nothing there, or in any other way, or to
+ * The correlation of a sub-query with the block around it: conditions of its WHERE that equate two columns, and at most one that says that two differ. Undefined if it refers to nothing there, or in any other way, or to
  * blocks further outside.
  */
 export function correlationOf(query: SelectStmt, outer: Items): Correlated | undefined {
@@ -82,26 +84,28 @@ export function correlationOf(query: SelectStmt, outer: Items): Correlated | und
   if (refersOut([others]) || !isClear) return undefined;
   const own = itemsOf(query.fromClause);
   const links: Link[] = [];
+  const unequal: Link[] = [];
   const rest: Node[] = [];
   for (const condition of conjuncts(whereClause)) {
     if (!refersOut([condition])) rest.push(condition);
     else {
       const link = own && linkOf(condition, own, outer);
       if (!link) return undefined;
-      links.push(link);
+      (link.operator === '=' ? links : unequal).push(link);
     }
   }
-  return isClear && links.length > 0 ? { links, rest } : undefined;
+  return isClear && links.length > 0 && unequal.length < 2 ? { links, unequal: unequal[0], rest } : undefined;
 }
 
-function linkOf(condition: Node, own: Items, outer: Items): Link | undefined {
+function linkOf(condition: Node, own: Items, outer: Items): (Link & { readonly operator: string }) | undefined {
   if (!('A_Expr' in condition)) return undefined;
   const { kind, name, lexpr, rexpr } = condition.A_Expr;
-  if (kind !== 'AEXPR_OP' || name?.length !== 1 || lastName(name) !== '=' || !lexpr || !rexpr) return undefined;
+  const operator = lastName(name);
+  if (kind !== 'AEXPR_OP' || name?.length !== 1 || (operator !== '=' && operator !== '<>') || !lexpr || !rexpr) return undefined;
   const isIn = (items: Items, node: Node): boolean =>
     'ColumnRef' in node && fieldsOf(node.ColumnRef).length === 2 && items.has(fieldsOf(node.ColumnRef)[0] ?? '');
-  if (isIn(own, lexpr) && isIn(outer, rexpr)) return { inner: lexpr, outer: rexpr };
-  return isIn(own, rexpr) && isIn(outer, lexpr) ? { inner: rexpr, outer: lexpr } : undefined;
+  if (isIn(own, lexpr) && isIn(outer, rexpr)) return { inner: lexpr, outer: rexpr, operator };
+  return isIn(own, rexpr) && isIn(outer, lexpr) ? { inner: rexpr, outer: lexpr, operator } : undefined;
 }
 
 /** Types of which equal values are in one group of GROUP BY, and those of one group are equal, also if they are compared with a type of the same family. */

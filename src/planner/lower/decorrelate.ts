@@ -1,5 +1,5 @@
 /**
- * Correlated sub-queries of WHERE as joins and lists, for distributed datasources: a distributed planner runs a sub-query that refers to nothing outside of it once, and refuses
+ * Correlated sub-queries of WHERE as joins and lists, for statements that a distributed datasource refused: its planner runs a sub-query that refers to nothing outside of it once, and refuses
  * most others (docs/design/sql-shapes.md#correlated-sub-queries). What cannot be proved equal is left as it is.
  */
 import type { FuncCall, SubLink } from '@pgsql/types';
@@ -8,6 +8,7 @@ import { COMPARISONS } from '../facts/total.ts';
 import { isAggregate, SET_RETURNING } from '../guard/index.ts';
 import {
   and,
+  call,
   clone,
   coalesce,
   column,
@@ -22,6 +23,7 @@ import {
   lastName,
   type Node,
   not,
+  operator,
   or,
   rewrite,
   type SelectStmt,
@@ -66,7 +68,8 @@ export function decorrelate(statement: SelectStmt, alias: () => string): void {
 function rewriteBlock(block: SelectStmt, alias: () => string): void {
   const items = itemsOf(block.fromClause);
   if (!items || !hasSubLink(block.whereClause)) return;
-  const conditions = conjuncts(block.whereClause).map((condition) => asCondition(condition, items) ?? replaced(condition, { block, items, alias }));
+  const place = { block, items, alias };
+  const conditions = conjuncts(block.whereClause).map((condition) => asCondition(condition, place) ?? replaced(condition, place));
   const whereClause = and(conditions);
   if (whereClause) block.whereClause = whereClause;
 }
@@ -81,16 +84,21 @@ function hasSubLink(tree: unknown): boolean {
 }
 
 /** A condition that rows must meet, without its correlation: NULL counts as false here. */
-function asCondition(condition: Node, outer: Items): Node | undefined {
-  if ('SubLink' in condition && condition.SubLink.subLinkType === 'EXISTS_SUBLINK') return existing(condition.SubLink, outer)?.isMember;
-  if ('SubLink' in condition && condition.SubLink.subLinkType === 'ANY_SUBLINK') return member(condition.SubLink, outer);
+function asCondition(condition: Node, place: Place): Node | undefined {
+  if ('SubLink' in condition && condition.SubLink.subLinkType === 'EXISTS_SUBLINK') return existing(condition.SubLink, place)?.isMember;
+  if ('SubLink' in condition && condition.SubLink.subLinkType === 'ANY_SUBLINK') return member(condition.SubLink, place.items);
   if (!('BoolExpr' in condition) || condition.BoolExpr.boolop !== 'NOT_EXPR') return undefined;
   const [arg] = condition.BoolExpr.args ?? [];
-  return arg && 'SubLink' in arg && arg.SubLink.subLinkType === 'EXISTS_SUBLINK' ? existing(arg.SubLink, outer)?.isNotMember : undefined;
+  return arg && 'SubLink' in arg && arg.SubLink.subLinkType === 'EXISTS_SUBLINK' ? existing(arg.SubLink, place)?.isNotMember : undefined;
+}
+
+/** A correlated sub-query of one SELECT. */
+interface Found extends Correlated {
+  readonly query: SelectStmt;
 }
 
 /** A sub-query of one SELECT, and its correlation; undefined if it has clauses that decide which rows it has. */
-function plain({ subselect: query }: SubLink, outer: Items): (Correlated & { readonly query: SelectStmt }) | undefined {
+function plain({ subselect: query }: SubLink, outer: Items): Found | undefined {
   const stmt = query && 'SelectStmt' in query ? query.SelectStmt : undefined;
   if (!stmt?.fromClause?.length || (stmt.op !== undefined && stmt.op !== 'SETOP_NONE') || OTHER_CLAUSES.some((clause) => hasClause(stmt[clause])))
     return undefined;
@@ -127,13 +135,29 @@ const inValues = (left: readonly Node[], query: Node): Node => ({ SubLink: { sub
 const outerOf = (links: readonly Link[]): Node[] => links.map((l) => clone(l.outer));
 
 /** EXISTS, as conditions that rows must meet and as a boolean that is never NULL. Equal keys of several rows do not matter. */
-function existing(link: SubLink, outer: Items) {
-  const found = plain(link, outer);
+function existing(link: SubLink, place: Place) {
+  const found = plain(link, place.items);
   if (!found || found.query.sortClause?.length || changesRows(found.query.targetList) || fails(found.query, found.rest)) return undefined;
+  if (found.unequal) return differing(found, found.unequal, place);
   const isMember = inValues(outerOf(found.links), values(found.query, found));
   // the list has no NULL, so IN is true or false for keys that are not NULL
   const isNotMember = or([...outerOf(found.links).map(isNull), not(isMember)]);
   return { isMember, isNotMember, value: and([...outerOf(found.links).map(isNotNull), isMember]) as Node };
+}
+
+/** Families of types with `min` and `max`. */
+const ORDERED: ReadonlySet<string> = new Set(['int', 'numeric', 'text', 'date']);
+
+/** The same for `EXISTS (SELECT ... WHERE t.k = o.k AND t.v <> o.v)`: the smallest or the largest v of the group differs. */
+function differing(found: Found, unequal: Link, place: Place) {
+  const family = familyOf(unequal.inner, itemsOf(found.query.fromClause));
+  if (family === undefined || !ORDERED.has(family) || family !== familyOf(unequal.outer, place.items)) return undefined;
+  const calls = ['min', 'max'].map((name) => call(name, [clone(unequal.inner)]));
+  const relation = joinGroups(found, place, calls, [unequal]);
+  if (relation === undefined) return undefined;
+  const differs = or(calls.map((_, i) => operator('<>', column(relation, `a${i}`), clone(unequal.outer))));
+  const test = (booltesttype: 'IS_TRUE' | 'IS_NOT_TRUE'): Node => ({ BooleanTest: { arg: differs, booltesttype } });
+  return { isMember: differs, isNotMember: test('IS_NOT_TRUE'), value: test('IS_TRUE') };
 }
 
 /** `x IN (SELECT y FROM t WHERE t.k = o.k)`, where NULL counts as false, is `(o.k, x) IN (SELECT t.k, y FROM t)`. */
@@ -142,7 +166,8 @@ function member(link: SubLink, outer: Items): Node | undefined {
   const found = plain(link, outer);
   const [only, ...others] = found?.query.targetList ?? [];
   const value = only && 'ResTarget' in only ? only.ResTarget.val : undefined;
-  if (!found || !testexpr || 'RowExpr' in testexpr || !value || others.length > 0 || (operName && lastName(operName) !== '=')) return undefined;
+  if (!found || found.unequal || !testexpr || 'RowExpr' in testexpr || !value || others.length > 0 || (operName && lastName(operName) !== '='))
+    return undefined;
   if (found.query.sortClause?.length || changesRows(found.query.targetList) || fails(found.query, [...found.rest, value])) return undefined;
   return inValues([...outerOf(found.links), testexpr], values(found.query, found, [value]));
 }
@@ -159,31 +184,37 @@ const replaced = (condition: Node, place: Place): Node =>
   rewrite(condition, (n) => {
     if (!('SubLink' in n)) return isSubQuery(n) ? n : undefined;
     const { subLinkType } = n.SubLink;
-    if (subLinkType === 'EXISTS_SUBLINK') return existing(n.SubLink, place.items)?.value ?? n;
+    if (subLinkType === 'EXISTS_SUBLINK') return existing(n.SubLink, place)?.value ?? n;
     return (subLinkType === 'EXPR_SUBLINK' ? joinedValue(n.SubLink, place) : undefined) ?? n;
   }) as Node;
 
-/**
- * A sub-query of aggregates becomes a sub-select that is grouped by its links and joined to the block. A row has one group at most, because the types of the links are
- * compared as GROUP BY compares them; a row without a group has the values of aggregates over no rows.
- */
-function joinedValue(link: SubLink, { block, items, alias }: Place): Node | undefined {
-  const found = plain(link, items);
+/** A sub-query of aggregates has the values of its group; a row without a group has those of aggregates over no rows. */
+function joinedValue(link: SubLink, place: Place): Node | undefined {
+  const found = plain(link, place.items);
   const [only, ...others] = found?.query.targetList ?? [];
   const value = only && 'ResTarget' in only ? only.ResTarget.val : undefined;
-  if (!found || !value || others.length > 0 || found.query.sortClause?.length) return undefined;
-  const own = itemsOf(found.query.fromClause);
-  const families = found.links.map((l) => [familyOf(l.inner, own), familyOf(l.outer, items)] as const);
-  if (families.some(([inner, outer]) => inner === undefined || inner !== outer)) return undefined;
+  if (!found || found.unequal || !value || others.length > 0 || found.query.sortClause?.length) return undefined;
+  const computed = aggregatesOf(value);
+  if (!computed || fails(found.query, [...found.rest, ...computed.calls.flatMap(argumentsOf)])) return undefined;
+  const relation = joinGroups(found, place, computed.calls);
+  return relation === undefined ? undefined : computed.over(relation);
+}
+
+/**
+ * Joins a sub-query to its block, grouped by its links, with columns a0, a1 and so on for aggregates. A row has one group at most, because the types of the links are compared
+ * as GROUP BY compares them.
+ * @param used links that the caller uses besides
+ * @returns the alias; undefined if that cannot be proved, or if no single item of FROM has the columns
+ */
+function joinGroups({ query, links, rest }: Found, { block, items, alias }: Place, calls: readonly Node[], used: readonly Link[] = []): string | undefined {
+  const own = itemsOf(query.fromClause);
+  const families = links.map((l) => [familyOf(l.inner, own), familyOf(l.outer, items)] as const);
+  const at = itemWith(block.fromClause ?? [], [...links, ...used]);
+  if (at === undefined || families.some(([inner, outer]) => inner === undefined || inner !== outer)) return undefined;
   const name = alias();
-  const computed = aggregatesOf(value, name);
-  const at = itemWith(block.fromClause ?? [], found.links);
-  if (!computed || at === undefined || fails(found.query, [...found.rest, ...computed.calls.flatMap(argumentsOf)])) return undefined;
-  const { query, links, rest } = found;
-  const keys = links.map((l, i) => target(clone(l.inner), `k${i}`));
   const whereClause = and(rest);
   const grouped = select({
-    targetList: [...keys, ...computed.calls.map((call, i) => target(call, `a${i}`))],
+    targetList: [...links.map((l, i) => target(clone(l.inner), `k${i}`)), ...calls.map((c, i) => target(c, `a${i}`))],
     ...(query.fromClause ? { fromClause: query.fromClause } : {}),
     ...(whereClause ? { whereClause } : {}),
     groupClause: links.map((l) => clone(l.inner)),
@@ -191,7 +222,7 @@ function joinedValue(link: SubLink, { block, items, alias }: Place): Node | unde
   const on = and(links.map((l, i) => equals(column(name, `k${i}`), clone(l.outer)))) as Node;
   const from = block.fromClause as Node[];
   from[at] = join('JOIN_LEFT', from[at] as Node, subselect(grouped, name), on);
-  return computed.value;
+  return name;
 }
 
 /** The position of the item of FROM that has all outer columns of the links. */
@@ -204,18 +235,23 @@ function itemWith(from: readonly Node[], links: readonly Link[]): number | undef
 }
 
 /** The aggregates of an expression, and the expression over their columns in a relation; undefined without aggregates, or with others than those listed above. */
-function aggregatesOf(value: Node, relation: string): { readonly calls: readonly Node[]; readonly value: Node } | undefined {
+function aggregatesOf(value: Node): { readonly calls: readonly Node[]; readonly over: (relation: string) => Node } | undefined {
   const calls: Node[] = [];
   let isKnown = true;
-  const over = rewrite([clone(value)], (n) => {
-    if (isSubQuery(n) || 'ColumnRef' in n) isKnown = false;
-    if (!('FuncCall' in n) || !isAggregate(lastName(n.FuncCall.funcname))) return undefined;
-    const name = lastName(n.FuncCall.funcname);
-    if ((!NULL_OF_NONE.has(name) && name !== 'count') || n.FuncCall.over || n.FuncCall.agg_within_group || hasSubLink(n)) isKnown = false;
-    const at = column(relation, `a${calls.push(n) - 1}`);
-    return name === 'count' ? coalesce(at, integer('0')) : at;
-  }) as Node[];
-  return isKnown && calls.length > 0 ? { calls, value: over[0] as Node } : undefined;
+  const over = (relation: string): Node => {
+    calls.length = 0;
+    const [made] = rewrite([clone(value)], (n) => {
+      if (isSubQuery(n) || 'ColumnRef' in n) isKnown = false;
+      if (!('FuncCall' in n) || !isAggregate(lastName(n.FuncCall.funcname))) return undefined;
+      const name = lastName(n.FuncCall.funcname);
+      if ((!NULL_OF_NONE.has(name) && name !== 'count') || n.FuncCall.over || n.FuncCall.agg_within_group || hasSubLink(n)) isKnown = false;
+      const at = column(relation, `a${calls.push(n) - 1}`);
+      return name === 'count' ? coalesce(at, integer('0')) : at;
+    }) as [Node];
+    return made;
+  };
+  over('');
+  return isKnown && calls.length > 0 ? { calls: [...calls], over } : undefined;
 }
 
 const argumentsOf = (call: Node): Node[] => {

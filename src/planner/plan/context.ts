@@ -47,8 +47,8 @@ export interface PlanContext {
    * execute. Default: no datasource does.
    */
   readonly keepsNames?: ((datasource: string) => boolean) | undefined;
-  /** Rewrites a finished statement for a datasource whose planner distributes it (`decorrelate`); undefined: the datasource is not known to do that. Default: none does. */
-  readonly distributed?: ((datasource: string) => FinishedRewrite | undefined) | undefined;
+  /** A rewrite of the finished statement, for a datasource that refused the statement as it was (`decorrelate`). Default: it is not rewritten. */
+  readonly rewrite?: FinishedRewrite | undefined;
   /** The cached table of a mapping of the whole model, from which its rows are read; undefined: they are read from the mapping's own tables. Default: no mapping is cached. */
   readonly cached?: ((mapping: MappingDef) => CachedTable | undefined) | undefined;
 }

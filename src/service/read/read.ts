@@ -1,7 +1,6 @@
 /** Statements that read: they are planned over the current model and run on the datasource in one round trip. */
 
 import { STEPS_OF_A_CHARACTER, visited } from '../../budget.ts';
-import { cacheOf } from '../../cache.ts';
 import type { Datasource } from '../../engine/datasource.ts';
 import { httpEngine } from '../../engine/engine.ts';
 import type { RowStream, RowsRequest } from '../../engine/rows.ts';
@@ -13,6 +12,7 @@ import type { Graph } from '../../ontology/graph.ts';
 import type { MappingDef } from '../../ontology/model.ts';
 import {
   type CachedTable,
+  type FinishedRewrite,
   type NamedRelation,
   type OutputOptions,
   type Plan,
@@ -23,7 +23,6 @@ import {
 } from '../../planner/index.ts';
 import type { LogicalPlan } from '../../planner/logical/index.ts';
 import { allowedFunctionsOf } from '../../planner/read/own-functions.ts';
-import type { Verified } from '../../planner/verify/index.ts';
 import { attachedDatasource, connectionDigest, datasourceOf, findDatasource, replicasOf } from '../caller/datasource.ts';
 import { Definers } from '../caller/definers.ts';
 import { noGraph } from '../caller/lookup.ts';
@@ -34,9 +33,10 @@ import type { Session } from '../session.ts';
 import { isLate, SYSTEM_TABLES, type SystemContext, systemTables } from '../tell/system.ts';
 import { type LateRows, systemContext } from '../tell/system-context.ts';
 import { PlanCounts } from './counts.ts';
-import { isValid, plannedTooEarly, rewriteFor, whileLoaded } from './distributed.ts';
+import { rewriteAfter } from './distributed.ts';
 import { References } from './enforced.ts';
 import { withPosition } from './faults.ts';
+import { findPlan, isValid, keepPlan, type VerifiedPlan } from './kept.ts';
 import { physicalNames } from './physical.ts';
 import { type ResultPlace, resultPlace } from './results.ts';
 import { verified } from './verified.ts';
@@ -44,12 +44,6 @@ import { watched } from './watched.ts';
 
 /** A larger answer is refused with 400 `result_too_large` (docs/design/rows-and-json.md#streaming-and-limits-of-size). */
 export const MAX_BYTES = 50_000_000;
-
-/** A plan whose SQL the verifier has accepted; shared by all requests that use it. */
-interface VerifiedPlan {
-  readonly plan: Plan;
-  readonly text: Verified;
-}
 
 /** A planned SELECT. */
 interface Planned extends VerifiedPlan {
@@ -65,6 +59,8 @@ interface Planned extends VerifiedPlan {
   readonly readsSystem: boolean;
   /** Plans the statement again, without cached tables. */
   readonly live: () => Promise<Planned>;
+  /** Plans it again, with a rewrite. The plan is kept in place of this one. */
+  readonly rewritten: (by: FinishedRewrite) => Promise<Planned>;
 }
 
 /** A prepared statement that reads. */
@@ -82,16 +78,14 @@ export async function prepareRead(session: Session, statement: ReadStatement, wh
   const counts = new PlanCounts(session);
   const references = new References(session);
   const caches = whole === undefined || !session.draft?.row.caches?.length ? NO_CACHES : await (await loadCaches()).cachesOf(session, whole);
-  const planned = async (source: Source, output: OutputOptions, inspect?: PlanOptions['inspect'], tables = caches): Promise<Planned> => ({
-    ...(await whileLoaded(() =>
-      counts.whileNeeded(() =>
-        references.whileNeeded(() =>
-          definers.whileNeeded(() => plan(session, source, known, output, { definers, counts, references, caches: tables, inspect })),
-        ),
-      ),
-    )),
-    live: () => planned(source, output, inspect, NO_CACHES),
-  });
+  const planned = async (source: Source, output: OutputOptions, more: Partial<Needs> = {}): Promise<Planned> => {
+    const needs: Needs = { definers, counts, references, caches, inspect: undefined, rewrite: undefined, ...more };
+    return {
+      ...(await counts.whileNeeded(() => references.whileNeeded(() => definers.whileNeeded(() => plan(session, source, known, output, needs))))),
+      live: () => planned(source, output, { ...more, caches: NO_CACHES }),
+      rewritten: (rewrite) => planned(source, output, { ...more, rewrite }),
+    };
+  };
   switch (statement.kind) {
     case 'select':
       return planned(statement.source, last ? outputOf(session.script) : {});
@@ -107,14 +101,16 @@ export async function prepareRead(session: Session, statement: ReadStatement, wh
     case 'explain': {
       const [{ explainRows }, { logicalPlan }] = await Promise.all([import('./explain.ts'), import('../../planner/logical/index.ts')]);
       let logical: LogicalPlan | undefined;
-      const query = await planned(statement.query, {}, (bound) => {
+      const inspect: Needs['inspect'] = (bound) => {
         logical = logicalPlan(bound);
-      });
+      };
+      const query = await planned(statement.query, {}, { inspect });
       const rows = async (): Promise<readonly unknown[]> => {
         const explain = (of: Planned): Promise<readonly unknown[]> => explainRows(session, of, logical as LogicalPlan, statement.logical);
         return explain(query)
           .catch(async (error: unknown) => {
-            if (plannedTooEarly(error, query.plan, query.datasource)) return explain(await query.live());
+            const rewrite = await rewriteAfter(error, query.plan, query.datasource);
+            if (rewrite) return explain(await query.rewritten(rewrite));
             if (query.plan.caches.length === 0 || !(await loadCaches()).lostCaches(error, query.plan)) throw error;
             return explain(await query.live());
           })
@@ -164,9 +160,11 @@ interface Needs {
   readonly caches: Caches;
   /** If set, the statement is planned even if a plan of it is kept. */
   readonly inspect: PlanOptions['inspect'];
+  /** The same, if a rewrite is set. */
+  readonly rewrite: FinishedRewrite | undefined;
 }
 
-function planningOf(session: Session, graph: Graph, { definers, counts, references, caches }: Needs): Planning {
+function planningOf(session: Session, graph: Graph, { definers, counts, references, caches, rewrite }: Needs): Planning {
   const { runtime } = session.request;
   const { principal } = session.caller;
   const row = session.draft?.row;
@@ -200,13 +198,13 @@ function planningOf(session: Session, graph: Graph, { definers, counts, referenc
       const datasource = findDatasource(runtime, session.caller, name);
       return datasource !== undefined && keepsNames(datasource);
     },
-    distributed: (name) => rewriteFor(findDatasource(runtime, session.caller, name)),
+    rewrite,
   };
   return { context, system: systemOf, read };
 }
 
 /** Plans a SELECT. @throws as `prepareRead` */
-function plan(session: Session, source: Source, known: Graph | undefined, output: OutputOptions, needs: Needs): Omit<Planned, 'live'> {
+function plan(session: Session, source: Source, known: Graph | undefined, output: OutputOptions, needs: Needs): Omit<Planned, 'live' | 'rewritten'> {
   const { runtime, spending } = session.request;
   const graph = known ?? noGraph();
   const { context, system, read } = planningOf(session, graph, needs);
@@ -217,7 +215,7 @@ function plan(session: Session, source: Source, known: Graph | undefined, output
     within(() => visited(made.sql.length * STEPS_OF_A_CHARACTER));
     return { plan: made, text: verified(runtime, made.sql, made.declared) };
   };
-  const admitted = (made: VerifiedPlan): Omit<Planned, 'live'> => {
+  const admitted = (made: VerifiedPlan): Omit<Planned, 'live' | 'rewritten'> => {
     for (const relation of made.plan.relations) if (session.script.admits?.(relation) === false) throw outsideScope(relation);
     return {
       kind: 'query',
@@ -230,7 +228,7 @@ function plan(session: Session, source: Source, known: Graph | undefined, output
     };
   };
   const { inspect } = needs;
-  const kept = inspect ? undefined : keys && findPlan(keys.all());
+  const kept = inspect || needs.rewrite ? undefined : keys && findPlan(keys.all());
   if (kept !== undefined && isValid(kept.plan, context)) return admitted(bound === undefined ? kept : { plan: rebind(kept.plan, bound), text: kept.text });
   let made = within(() => planSelect(context, source, { ...output, ...(bound === undefined ? {} : { bound }), ...(inspect ? { inspect } : {}) }));
   // results-limit does not apply to reads of system tables (docs/design/rows-and-json.md#limits)
@@ -250,22 +248,6 @@ function plan(session: Session, source: Source, known: Graph | undefined, output
 /** 400: the script may not read a relation, although its caller may. */
 const outsideScope = ({ kind, name }: NamedRelation): SvcError =>
   badRequest('outside_scope', `${quoted(name)} is not among the ${kind === 'system' ? 'concepts and views' : `${kind}s`} that may be read here`);
-
-const plans = cacheOf<VerifiedPlan>('plan');
-
-function findPlan(places: Iterable<string>): VerifiedPlan | undefined {
-  for (const place of places) {
-    const found = plans.get(place);
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
-
-function keepPlan(place: string | undefined, made: VerifiedPlan): void {
-  if (place === undefined) return;
-  const { sql, params, columns } = made.plan;
-  plans.set(place, made, 2 * (sql.length + params.reduce((n, p) => n + (p?.length ?? 0), 0)) + 500 + 200 * columns.length);
-}
 
 /** Plans of longer statements are not cached (docs/design/caches.md#plans). */
 const MAX_CACHED_CHARACTERS = 8 * 1024;
@@ -387,7 +369,8 @@ export async function runRead(session: Session, prepared: Prepared, last: boolea
   try {
     rows = await watched(session, datasource.name, () => rowsOf(session, datasource, asked));
   } catch (error) {
-    if (plannedTooEarly(error, plan, datasource)) return runRead(session, await prepared.live(), last, only);
+    const rewrite = await rewriteAfter(error, plan, datasource);
+    if (rewrite) return runRead(session, await prepared.rewritten(rewrite), last, only);
     if (plan.caches.length > 0 && (await loadCaches()).lostCaches(error, plan)) return runRead(session, await prepared.live(), last, only);
     throw withPosition(error, plan, source);
   }

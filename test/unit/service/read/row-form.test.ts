@@ -8,8 +8,8 @@ import { parseStatement } from '../../../../src/language/classify.ts';
 import { splitScript } from '../../../../src/language/split.ts';
 import type { ReadStatement } from '../../../../src/language/statements.ts';
 import type { Plan } from '../../../../src/planner/index.ts';
-import { plannedTooEarly } from '../../../../src/service/read/distributed.ts';
-import { prepareRead } from '../../../../src/service/read/read.ts';
+import { rewriteAfter } from '../../../../src/service/read/distributed.ts';
+import { type Prepared, prepareRead } from '../../../../src/service/read/read.ts';
 import type { Session } from '../../../../src/service/session.ts';
 import { Spending } from '../../../../src/service/spending.ts';
 import { shown } from '../../engine/fake.ts';
@@ -31,12 +31,13 @@ function session(): Session {
   } as unknown as Session;
 }
 
-async function planned(text = 'SELECT name FROM dsvc.firm'): Promise<Plan> {
+async function query(text: string): Promise<Extract<Prepared, { kind: 'query' }>> {
   const [source] = splitScript(text);
   const prepared = await prepareRead(session(), parseStatement(source!) as ReadStatement, graph, true);
   if (prepared.kind !== 'query') throw new Error('not a query');
-  return prepared.plan;
+  return prepared;
 }
+const planned = async (text = 'SELECT name FROM dsvc.firm'): Promise<Plan> => (await query(text)).plan;
 
 beforeEach(() => {
   forgetRoles();
@@ -61,19 +62,21 @@ describe('a plan', () => {
     expect((await planned()).sql).toMatch(/^SELECT \(SELECT row_to_json\(/);
   });
 
-  it('has no correlated sub-query from the moment on when the database is known to be distributed', async () => {
+  it('is rewritten, and kept, if a distributed database refuses it', async () => {
     const text = 'SELECT name FROM svc.firm f WHERE NOT EXISTS (SELECT 1 FROM svc.town t WHERE t.town_id = f.town_id)';
     const refused = badRequest('feature_not_supported', 'correlated subqueries are not supported');
-    const before = await planned(text);
-    expect(before).toMatchObject({ isDistributed: false, sql: expect.stringContaining('NOT EXISTS') });
-    expect(plannedTooEarly(refused, before, MAIN)).toBe(false);
+    expect(await rewriteAfter(refused, await planned(text), MAIN)).not.toBe(undefined);
+    rememberRole(MAIN, fromProbe(shown())!);
+    expect(await rewriteAfter(refused, await planned(text), MAIN)).toBe(undefined);
     rememberRole(MAIN, fromProbe([['citus.shard_count', '32', 'x'], ...shown()])!);
-    expect(plannedTooEarly(refused, before, MAIN)).toBe(true);
-    expect(plannedTooEarly(badRequest('syntax_error', 'x'), before, MAIN)).toBe(false);
-    const after = await planned(text);
-    expect(after).toMatchObject({ isDistributed: true, sql: expect.not.stringContaining('EXISTS') });
-    expect(plannedTooEarly(refused, after, MAIN)).toBe(false);
-    expect(await planned(text)).toBe(after);
+    const prepared = await query(text);
+    expect(prepared.plan).toMatchObject({ isRewritten: false, sql: expect.stringContaining('NOT EXISTS') });
+    expect(await rewriteAfter(badRequest('syntax_error', 'x'), prepared.plan, MAIN)).toBe(undefined);
+    const rewrite = (await rewriteAfter(refused, prepared.plan, MAIN))!;
+    const { plan } = await prepared.rewritten(rewrite);
+    expect(plan).toMatchObject({ isRewritten: true, sql: expect.not.stringContaining('EXISTS') });
+    expect(await rewriteAfter(refused, plan, MAIN)).toBe(undefined);
+    expect(await planned(text)).toBe(plan);
     rememberRole(MAIN, fromProbe(shown())!);
     expect((await planned(text)).sql).toContain('NOT EXISTS');
   });

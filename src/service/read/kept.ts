@@ -1,0 +1,32 @@
+/** The plans that an isolate keeps. */
+import { cacheOf } from '../../cache.ts';
+import type { Plan, PlanContext } from '../../planner/index.ts';
+import type { Verified } from '../../planner/verify/index.ts';
+
+/** A plan whose SQL the verifier has accepted; shared by all requests that use it. */
+export interface VerifiedPlan {
+  readonly plan: Plan;
+  readonly text: Verified;
+}
+
+/** False if the datasource has changed: whether it keeps names becomes known with its first answer, and foreign keys may be dropped. */
+export const isValid = ({ datasource, keepsNames, trusted }: Plan, context: PlanContext): boolean =>
+  keepsNames === context.keepsNames?.(datasource) && trusted.every((key) => context.enforces?.(datasource, key));
+
+const plans = cacheOf<VerifiedPlan>('plan');
+
+/** The first plan that is kept under one of these keys. */
+export function findPlan(places: Iterable<string>): VerifiedPlan | undefined {
+  for (const place of places) {
+    const found = plans.get(place);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Keeps a plan under a key; undefined: it is not kept. */
+export function keepPlan(place: string | undefined, made: VerifiedPlan): void {
+  if (place === undefined) return;
+  const { sql, params, columns } = made.plan;
+  plans.set(place, made, 2 * (sql.length + params.reduce((n, p) => n + (p?.length ?? 0), 0)) + 500 + 200 * columns.length);
+}
