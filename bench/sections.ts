@@ -20,6 +20,7 @@ export const SECTIONS: Readonly<Record<string, { what: string; load: () => Promi
   scale: { what: 'a model of 2,000 concepts against one of 20', load: () => import('./sections/scale.ts') },
   console: { what: 'the console in a browser', load: () => import('./sections/console.ts') },
   simulate: { what: '10,000 tenants at 300 locations, simulated over measured costs', load: () => import('./sections/simulate.ts'), named: true, minutes: 30 },
+  objects: { what: 'what Durable Objects cost', load: () => import('./sections/objects.ts'), named: true },
   'mcp-load': { what: 'the MCP server under 16 clients for ten minutes', load: () => import('./sections/mcp-load.ts'), named: true, minutes: 30 },
   'tpch-1': { what: 'TPC-H at scale 1', load: () => import('./sections/tpch-1.ts'), named: true, minutes: 60 },
 };
