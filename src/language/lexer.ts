@@ -27,11 +27,15 @@ const [TAB, CR, SPACE, QUOTE, DOUBLE, BACK, DOLLAR, DOT, COLON, MINUS, SLASH, ST
 ) as [number, number, number, number, number, number, number, number, number, number, number, number, number, number, number];
 const LF = 10;
 const PLUS = 43;
+const OPEN = 40;
+const CLOSE = 41;
+const COMMA = 44;
+export const SEMICOLON = 59;
 const OPERATORS = new Set([...'~!@#^&|?+-*/%<>='].map(code));
 const SPECIAL = new Set([...'~!@#^&|?%'].map(code));
 
 const isDigit = (c: number): boolean => c >= 48 && c <= 57;
-const isSpace = (c: number): boolean => c === SPACE || (c >= TAB && c <= CR);
+export const isSpace = (c: number): boolean => c === SPACE || (c >= TAB && c <= CR);
 const isLineEnd = (c: number): boolean => c === LF || c === CR;
 /** Every non-ASCII character may be part of a name. */
 const startsWord = (c: number): boolean => (c >= 97 && c <= 122) || (c >= 65 && c <= 90) || c === UNDERSCORE || c >= 0x80;
@@ -65,10 +69,7 @@ export const significant = (tokens: readonly Token[]): Token[] => tokens.filter(
 
 /** Returns a function that returns the next token at each call, and null at the end. Throws like `tokenize`. */
 export function lex(text: string): () => Token | null {
-  const nul = text.indexOf('\0');
-  if (nul >= 0) throw fault('a statement cannot contain a NUL character', nul);
-  if (!text.isWellFormed())
-    throw fault('a statement cannot contain an unpaired surrogate', text.search(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/));
+  requireText(text);
   let at = 0;
   return () => {
     if (at >= text.length) return null;
@@ -78,7 +79,30 @@ export function lex(text: string): () => Token | null {
   };
 }
 
-function scan(text: string, start: number): Token {
+/** @throws SvcError 400 `syntax_error` for a character that no statement can contain */
+export function requireText(text: string): void {
+  const nul = text.indexOf('\0');
+  if (nul >= 0) throw fault('a statement cannot contain a NUL character', nul);
+  if (!text.isWellFormed())
+    throw fault('a statement cannot contain an unpaired surrogate', text.search(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/));
+}
+
+/**
+ * The end of a blank, a word or a mark such as `(` that begins at `start`, as most tokens do; -1 for any other token, for which `scan` is needed. It makes no
+ * object, so that a text can be split without the tokens of each statement.
+ */
+export function plainEnd(text: string, start: number): number {
+  const c = text.charCodeAt(start);
+  if (isSpace(c) || c === COMMA || c === OPEN || c === CLOSE || c === SEMICOLON) return start + 1;
+  if (!startsWord(c)) return -1;
+  const end = wordEnd(text, start);
+  const next = text.charCodeAt(end);
+  // the word may be the prefix of a string, as in E'..' and U&'..'
+  return next === QUOTE || next === DOUBLE || next === AMPERSAND ? -1 : end;
+}
+
+/** The token that begins at `start`. Throws like `tokenize`. */
+export function scan(text: string, start: number): Token {
   const c = text.charCodeAt(start);
   const next = text.charCodeAt(start + 1);
   const token = (kind: TokenKind, end: number, value = text.slice(start, end)): Token => ({ kind, start, end, value });

@@ -1,6 +1,6 @@
 /** Splits the text of a request into statements (docs/design/statements-and-versions.md#scripts). */
 import { SvcError } from '../errors.ts';
-import { lex } from './lexer.ts';
+import { isSpace, plainEnd, requireText, SEMICOLON, scan } from './lexer.ts';
 import type { Source } from './statements.ts';
 
 /** Maximum size of a statement in UTF-8 bytes. A larger one would need too much of a Worker's memory to parse. */
@@ -15,22 +15,27 @@ export const utf8Length = (text: string): number => new TextEncoder().encode(tex
  * @throws SvcError 400 `syntax_error` for an unterminated string, name or comment; 413 `statement_too_long` for a statement over 64 KiB
  */
 export function splitScript(text: string): Source[] {
+  requireText(text);
   const statements: Source[] = [];
-  const next = lex(text);
   let start = -1;
   let end = -1;
   const finish = (): void => {
     if (start >= 0) statements.push(checked({ text: text.slice(start, end), offset: start }));
     start = -1;
   };
-  for (let token = next(); token !== null; token = next()) {
-    if (token.kind === 'space' || token.kind === 'comment') continue;
-    if (token.kind === 'punct' && token.value === ';') {
+  for (let at = 0, next = 0; at < text.length; at = next) {
+    next = plainEnd(text, at);
+    if (next < 0) {
+      const token = scan(text, at);
+      next = token.end;
+      if (token.kind === 'comment') continue;
+    } else if (isSpace(text.charCodeAt(at))) continue;
+    else if (text.charCodeAt(at) === SEMICOLON) {
       finish();
       continue;
     }
-    if (start < 0) start = token.start;
-    end = token.end;
+    if (start < 0) start = at;
+    end = next;
   }
   finish();
   return statements;

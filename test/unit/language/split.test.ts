@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { tokenize } from '../../../src/language/lexer.ts';
+import { SvcError } from '../../../src/errors.ts';
+import { significant, type Token, tokenize } from '../../../src/language/lexer.ts';
 import { MAX_STATEMENT_BYTES, splitScript } from '../../../src/language/split.ts';
 import { generated } from '../../support/generated.ts';
 import { sql } from './arbitrary.ts';
@@ -64,3 +65,76 @@ function first(text: string): string {
   const kept = end < 0 ? tokens : tokens.slice(0, end);
   return kept.length === 0 ? '' : text.slice(kept[0]?.start, kept.at(-1)?.end);
 }
+
+describe('a generated script', () => {
+  const PIECES = [
+    'a',
+    'B9',
+    '_x$',
+    'é',
+    ';',
+    ' ',
+    '\n',
+    "'x;y'",
+    "E'\\';'",
+    "U&'\\0041;'",
+    'U&"a;b"',
+    'u&',
+    "b'01'",
+    "n'a'",
+    "zz'q'",
+    '"n;m"',
+    '`b;c`',
+    '$$a;b$$',
+    '$t$;$t$',
+    '$1',
+    '--;\n',
+    '/*;*/',
+    '-',
+    '/',
+    '*',
+    '<=',
+    '(',
+    ')',
+    ',',
+    '.',
+    '::',
+    '[',
+    '12',
+    '1.5',
+    '.5',
+    '&',
+    '{',
+  ];
+
+  it('is split at the same places as its tokens', () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...PIECES), { maxLength: 24 }), (pieces) => {
+        const text = pieces.join('');
+        expect(outcome(() => splitScript(text))).toEqual(outcome(() => byTokens(text)));
+      }),
+      generated(2_000),
+    );
+  });
+
+  /** The statements of a text, from all of its tokens. */
+  function byTokens(text: string): { readonly text: string; readonly offset: number }[] {
+    const statements: Token[][] = [[]];
+    for (const token of significant(tokenize(text))) {
+      if (token.kind === 'punct' && token.value === ';') statements.push([]);
+      else statements.at(-1)?.push(token);
+    }
+    return statements.flatMap((tokens) => {
+      const [first, last] = [tokens[0], tokens.at(-1)];
+      return first && last ? [{ text: text.slice(first.start, last.end), offset: first.start }] : [];
+    });
+  }
+
+  function outcome(make: () => unknown): unknown {
+    try {
+      return make();
+    } catch (error) {
+      return error instanceof SvcError ? [error.code, error.message, error.offset] : error;
+    }
+  }
+});
