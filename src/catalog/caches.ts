@@ -1,5 +1,12 @@
-/** Cached mappings in the catalog: their options, and the tables that their refreshes make (migrations/016). */
+/** Cached mappings and cubes in the catalog: their options, and the tables that their refreshes make (migrations/016). */
+import { fold } from '../ontology/names.ts';
 import { type Call, type CatalogDb, call, sql } from './db.ts';
+
+/** The key of the cache of a cube. No mapping has such a name: names have no brackets. */
+export const cubeKey = (cube: string): string => `cube[${fold(cube)}]`;
+
+/** The folded name of the cube of a key; undefined for the key of a mapping. */
+export const cubeOfKey = (key: string): string | undefined => /^cube\[(.*)\]$/.exec(key)?.[1];
 
 /** The options of a cache. */
 export interface CacheOptions {

@@ -88,7 +88,7 @@ export const HEADERS: JsonObject = {
     schema: { type: 'string' },
   },
   'x-data-as-of': {
-    description: 'When the oldest cached rows of the answer were read; absent if it was read from no cached mapping',
+    description: 'When the oldest cached rows of the answer were read; absent if it was read from no cached mapping or cube',
     schema: { type: 'string', format: 'date-time' },
   },
   'x-ontology-version': { description: 'The version of the ontology that was used', schema: { type: 'string', format: 'uuid' } },

@@ -19,13 +19,24 @@ export interface UncacheMapping extends Base {
   readonly kind: 'uncache_mapping';
   readonly name: Name;
 }
+/** Caches partial aggregates of a cube, or refreshes them. */
+export interface CacheCube extends Base {
+  readonly kind: 'cache_cube';
+  readonly name: Name;
+  /** null: as they are. */
+  readonly options: TagList | null;
+}
+export interface UncacheCube extends Base {
+  readonly kind: 'uncache_cube';
+  readonly name: Name;
+}
 /** Checks and counts the data of the ontology. Only jobs run it. */
 export interface ValidateData extends Base {
   readonly kind: 'validate_data';
   readonly name: Name;
 }
 /** What a job runs. */
-export type JobRun = CacheMapping | ValidateData;
+export type JobRun = CacheMapping | CacheCube | ValidateData;
 export interface JobSchedule {
   readonly schedule: JobText;
   /** null: UTC. */

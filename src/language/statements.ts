@@ -3,7 +3,7 @@
  * statement in the whole text of the request. Names have their own offsets, so that errors can point to them.
  */
 import type { Transitivity } from '../ontology/model.ts';
-import type { AlterJob, CacheMapping, CreateJob, DropJob, RunJob, UncacheMapping } from './statements-of-jobs.ts';
+import type { AlterJob, CacheCube, CacheMapping, CreateJob, DropJob, RunJob, UncacheCube, UncacheMapping } from './statements-of-jobs.ts';
 
 /** A name without quotes, with its start in the whole text (0-based UTF-16 offset). */
 export interface Name {
@@ -56,6 +56,8 @@ export type ServiceStatement =
   | AlterOntologyDatasource
   | CacheMapping
   | UncacheMapping
+  | CacheCube
+  | UncacheCube
   | CreateJob
   | AlterJob
   | RunJob

@@ -162,7 +162,8 @@ describe('CACHE MAPPING', () => {
   it('refuses what it does not do', async () => {
     const faults = {
       "CACHE MAPPING m_tick OPTIONS (schema = 'cached')": 'not_supported',
-      'CACHE CUBE c': 'not_supported',
+      'CACHE CUBE c': 'unknown_cube',
+      'CACHE VIEW v': 'not_supported',
       "CACHE MAPPING m_person USING other OPTIONS (schema = 'cached')": 'not_supported',
       "CACHE MAPPING m_person OPTIONS (schema = 'cached', incremental = 'changed_at')": 'bad_value',
       "CACHE MAPPING m_person OPTIONS (schema = 'cached', overlap = '1 hour')": 'bad_value',

@@ -13,7 +13,7 @@ import type {
   RollbackOntology,
   TagList,
 } from '../statements.ts';
-import type { CacheMapping, UncacheMapping } from '../statements-of-jobs.ts';
+import type { CacheCube, CacheMapping, UncacheCube, UncacheMapping } from '../statements-of-jobs.ts';
 import { clauses, name, names, pairs, text } from './clauses.ts';
 import type { Cursor } from './cursor.ts';
 
@@ -68,8 +68,15 @@ export function createDatasource(c: Cursor, replace: boolean): CreateDatasource 
   return { kind: 'create_datasource', source: c.source, replace, name: datasource, type, secret, options };
 }
 
-/** `MAPPING m [USING d] [OPTIONS (k = 'v', ...)]`. @throws SvcError 400 `not_supported` for what cannot be cached */
-export function cache(c: Cursor): CacheMapping {
+/** `MAPPING m [USING d] [OPTIONS (k = 'v', ...)]`, `CUBE c [OPTIONS (k = 'v', ...)]`. @throws SvcError 400 `not_supported` for what cannot be cached */
+export function cache(c: Cursor): CacheMapping | CacheCube {
+  if (c.accept('CUBE')) {
+    const cube = name(c, CUBE);
+    if (c.sees('USING')) throw badRequest('not_supported', 'a cube can only be cached in its own datasource', { offset: c.offset() });
+    const options = c.accept('OPTIONS') ? pairs(c, 'the name of an option') : null;
+    c.end();
+    return { kind: 'cache_cube', source: c.source, name: cube, options };
+  }
   const mapping = cached(c);
   const datasource = c.accept('USING') ? name(c, 'the name of the datasource') : null;
   const options = c.accept('OPTIONS') ? pairs(c, 'the name of an option') : null;
@@ -77,16 +84,23 @@ export function cache(c: Cursor): CacheMapping {
   return { kind: 'cache_mapping', source: c.source, name: mapping, datasource, options };
 }
 
-/** `MAPPING m` */
-export function uncache(c: Cursor): UncacheMapping {
+const CUBE = 'the name of the cube';
+
+/** `MAPPING m`, `CUBE c` */
+export function uncache(c: Cursor): UncacheMapping | UncacheCube {
+  if (c.accept('CUBE')) {
+    const cube = name(c, CUBE);
+    c.end();
+    return { kind: 'uncache_cube', source: c.source, name: cube };
+  }
   const mapping = cached(c);
   c.end();
   return { kind: 'uncache_mapping', source: c.source, name: mapping };
 }
 
 function cached(c: Cursor): Name {
-  for (const other of ['CUBE', 'VIEW', 'CONCEPT']) {
-    if (c.sees(other)) throw badRequest('not_supported', `only mappings can be cached, not ${other}`, { offset: c.offset() });
+  for (const other of ['VIEW', 'CONCEPT']) {
+    if (c.sees(other)) throw badRequest('not_supported', `only mappings and cubes can be cached, not ${other}`, { offset: c.offset() });
   }
   c.expect('MAPPING');
   return name(c, 'the name of the mapping');

@@ -40,7 +40,7 @@ export class CubeRelation implements Relation {
   readonly cube: ViewDef;
   /** The dimensions that the block names: expression -> name. */
   readonly named = new Map<Node, string>();
-  readonly #columns: readonly CubeColumn[];
+  readonly columns: readonly CubeColumn[];
   readonly #resolver: Resolver;
   /** The scope of the FROM of the cube. */
   readonly #inner: Scope;
@@ -63,12 +63,12 @@ export class CubeRelation implements Relation {
     ) {
       throw badRequest('bad_cube', `the cube \`${cube.name}\` may only have dimensions and measures over FROM and WHERE`);
     }
-    this.#columns = cubeColumns(cube, stmt, (name) => resolver.written(name));
+    this.columns = cubeColumns(cube, stmt, (name) => resolver.written(name));
   }
 
   find(name: string): Found | undefined {
     const lower = name.toLowerCase();
-    const found = this.#columns.find((c) => c.name === name) ?? this.#columns.find((c) => c.name.toLowerCase() === lower);
+    const found = this.columns.find((c) => c.name === name) ?? this.columns.find((c) => c.name.toLowerCase() === lower);
     return found && this.#found(found);
   }
 
@@ -91,11 +91,16 @@ export class CubeRelation implements Relation {
   }
 
   star(): readonly Found[] {
-    return this.#columns.map((c) => this.#found(c));
+    return this.columns.map((c) => this.#found(c));
   }
 
   names(): Iterable<string> {
-    return this.#columns.map((c) => c.name);
+    return this.columns.map((c) => c.name);
+  }
+
+  /** What COUNT(*) computes, if the block does not read the rows of the cube's concept. */
+  rows(): Node | undefined {
+    return undefined;
   }
 
   /** The condition of the cube, for the WHERE clause of the block. */

@@ -82,7 +82,7 @@ export class Resolver {
   }
 
   #block(stmt: SelectStmt, scope: Scope): readonly OutColumn[] {
-    const bound = resolveFrom(this, stmt.fromClause, scope);
+    const bound = this.state.context.cubes?.from(this, stmt, scope) ?? resolveFrom(this, stmt.fromClause, scope);
     scope.aliases = this.#aliases(stmt.targetList);
     const clause = (mode: Scope['mode'], fn: () => void): void => {
       scope.mode = mode;

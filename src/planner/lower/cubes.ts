@@ -31,6 +31,8 @@ export function finishCubes(state: PlanState, stmt: SelectStmt, cubes: readonly 
   }
   change((n) => {
     if (!isAggregateCall(n)) return undefined;
+    const rows = n.FuncCall.agg_star ? cubes[0]?.rows() : undefined;
+    if (rows) return locatedAt(locationIn(n), narrowed(rows, n.FuncCall.agg_filter));
     const arg = n.FuncCall.args?.[0];
     const made = arg && n.FuncCall.args?.length === 1 && 'ColumnRef' in arg ? references.aggregate(arg.ColumnRef) : undefined;
     if (!made || !cubes.some((c) => c === made.cube)) return undefined;

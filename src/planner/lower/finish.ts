@@ -43,10 +43,15 @@ export function bindAndLower<T>(state: PlanState, bind: () => T): T {
   return bound;
 }
 
-function lowerBlock(state: PlanState, block: BoundBlock): void {
+/**
+ * Lowers a block.
+ * @param plain called if plain joins are right for its aggregates, when these are expanded and its references still say what they mean
+ */
+export function lowerBlock(state: PlanState, block: BoundBlock, plain?: () => void): void {
   const { stmt, scope, relations, cubes } = block;
   if (cubes.length > 0) lowerCubes(state, block);
   const from = relations.length > 0 ? lowerConcepts(state, block) : undefined;
+  if (from) plain?.();
   // before FROM has the sub-selects of concepts, which do not refer to the block
   state.references.settle(stmt, scope);
   if (from) stmt.fromClause = from();

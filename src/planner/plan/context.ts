@@ -2,7 +2,10 @@
 import type { SqlParser } from '../../language/parser.ts';
 import type { Graph, LogicRows } from '../../ontology/graph.ts';
 import type { ConceptDef, MappingDef, ViewDef } from '../../ontology/model.ts';
+import type { Resolver } from '../bind/resolve.ts';
+import type { Scope } from '../bind/scope.ts';
 import type { Access, CallerFacts } from '../secure/access.ts';
+import type { BoundBlock } from './block.ts';
 import type { SelectStmt } from './tree.ts';
 
 /** A definition that reads with the rights of the user who wrote it. */
@@ -51,15 +54,24 @@ export interface PlanContext {
   readonly rewrite?: FinishedRewrite | undefined;
   /** The cached table of a mapping of the whole model, from which its rows are read; undefined: they are read from the mapping's own tables. Default: no mapping is cached. */
   readonly cached?: ((mapping: MappingDef) => CachedTable | undefined) | undefined;
+  /** The cached cubes. Default: no cube is cached. */
+  readonly cubes?: CubeTables | undefined;
 }
 
 /** A rewrite of a finished statement without volatile functions and barriers (in place), with the same rows. `alias` makes an alias that is unique in the statement. */
 export type FinishedRewrite = (statement: SelectStmt, alias: () => string) => void;
 
-/** A table of the datasource with the rows of a mapping. Its columns are those of the mapping, in order, under the names of `cachedColumn` (../read/cached-rows.ts). */
+/** Cached cubes (../cached/reading.ts). */
+export interface CubeTables {
+  /** Resolves the FROM of a block that reads only a cached cube, like `resolveFrom`; undefined if the block must read the rows of the cube's concepts. */
+  from(resolver: Resolver, stmt: SelectStmt, scope: Scope): ((stmt: SelectStmt) => BoundBlock) | undefined;
+}
+
+/** A table of the datasource with the rows of a mapping, or with partial aggregates of a cube. For a mapping, its columns are those of the mapping, in order, under the names of `cachedColumn` (../read/cached-rows.ts). */
 export interface CachedTable {
-  /** The name of the mapping. */
+  /** The name of the mapping or cube. */
   readonly mapping: string;
+  readonly isCube?: true;
   readonly schema: string;
   /** No other table has ever had this name. */
   readonly name: string;

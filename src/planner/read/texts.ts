@@ -53,7 +53,7 @@ export class Texts {
   /** The allowed functions of the ontology, and the functions of the caller. */
   readonly #withCallerFunctions: ReadonlySet<string>;
   /** The tables and columns that the plan's mappings and raw views read, for the verifier. */
-  readonly #tables = new DeclaredTables();
+  readonly declared = new DeclaredTables();
   readonly #cached = new Map<MappingDef, MappedRows>();
   /** The cached tables that the plan reads. */
   readonly caches = new Set<CachedTable>();
@@ -167,12 +167,12 @@ export class Texts {
     if (this.#facts.isRestricted && comparesColumns(stmt)) this.#facts.noteUnknownComparison();
     // a star means the columns that the model has for the text
     const named = tables.some((t) => t.isWhole) ? [columns, new Set(def.columns.map((c) => c.name))] : [columns];
-    for (const table of tables) this.#tables.add(table, named);
+    for (const table of tables) this.declared.add(table, named);
   }
 
   /** The tables that the SQL of the plan may read. */
   get tables(): readonly DeclaredTable[] {
-    return this.#tables.all;
+    return this.declared.all;
   }
 
   /** The SELECT of a mapping or raw view as SQL, to ask the datasource for its columns. */

@@ -1,4 +1,4 @@
-/** Which jobs a caller may know of: a job that caches a mapping tells that there is such a mapping. */
+/** Which jobs a caller may know of: a job that caches a mapping or cube tells that there is such a mapping or cube. */
 import type { Holder } from '../../auth/grants.ts';
 import type { StoredJob } from '../../catalog/jobs.ts';
 import { find } from '../../ontology/apply/lists.ts';
@@ -10,4 +10,6 @@ import { seesAll } from './sight.ts';
  * @param seen the part of the ontology that the caller sees
  */
 export const knowsJob = (holder: Holder, seen: Graph, { kind, target }: Pick<StoredJob, 'kind' | 'target'>): boolean =>
-  kind === 'validate_data' || seesAll(holder, seen.ontology) || find(seen.model.mappings, target) !== undefined;
+  kind === 'validate_data' ||
+  seesAll(holder, seen.ontology) ||
+  find<{ readonly name: string }>(kind === 'cache_cube' ? seen.model.views : seen.model.mappings, target) !== undefined;

@@ -1,11 +1,15 @@
-/** The cached mappings that a statement may read (docs/design/caches.md#cached-mappings). Loaded if the ontology of a request has some. */
+/** The cached mappings and cubes that a statement may read (docs/design/caches.md#cached-mappings). Loaded if the ontology of a request has some. */
 import { ByteStore } from '../../cache.ts';
+import { cubeOfKey } from '../../catalog/caches.ts';
 import type { CacheRow } from '../../catalog/snapshot.ts';
 import { DatasourceFault } from '../../engine/errors.ts';
 import { SvcError } from '../../errors.ts';
 import type { Graph } from '../../ontology/graph.ts';
 import type { MappingDef } from '../../ontology/model.ts';
-import type { CachedTable, Plan } from '../../planner/index.ts';
+import { fold } from '../../ontology/names.ts';
+import { CachedCubes } from '../../planner/cached/reading.ts';
+import type { CachedTable, CubeTables, Plan } from '../../planner/index.ts';
+import { cubeDigest } from '../caller/cube-digest.ts';
 import { connectionDigest } from '../caller/datasource.ts';
 import { mappingDigest } from '../caller/mapping-digest.ts';
 import type { Session } from '../session.ts';
@@ -22,14 +26,44 @@ const isYoung = ({ request, caller }: Pick<Session, 'request' | 'caller'>, { asO
 export async function cachesOf(session: Session, graph: Graph): Promise<Caches> {
   const { caller, request } = session;
   const tables = new Map<MappingDef, CachedTable>();
+  const cubes: CubeTable[] = [];
   for (const row of session.draft?.row.caches ?? []) {
+    const cube = cubeOfKey(row.mapping);
+    if (cube !== undefined) {
+      if (graph.whole.view(cube)?.cube && !gone.get(row.table) && isYoung(session, row))
+        cubes.push({ cube, row, datasources: await datasourcesOf(session, row.connection) });
+      continue;
+    }
     const mapping = graph.whole.mapping(row.mapping);
     if (mapping === undefined || gone.get(row.table) || !isYoung(session, row) || (await mappingDigest(mapping)) !== row.digest) continue;
     if ((await connectionDigest(request.runtime, caller, mapping.datasource)) !== row.connection) continue;
     tables.set(mapping, { mapping: mapping.name, schema: row.schema, name: row.table, asOf: row.asOf });
   }
-  return { of: (mapping) => tables.get(mapping), key: [...tables.values()].map((t) => t.name).join() };
+  const key = [...[...tables.values()].map((t) => t.name), ...cubes.map((c) => c.row.table)].join();
+  return { of: (mapping) => tables.get(mapping), key, ...(cubes.length > 0 ? { cubes: cubeTables(cubes) } : {}) };
 }
+
+/** The table of a cube that is young enough. */
+interface CubeTable {
+  /** The folded name of the cube. */
+  readonly cube: string;
+  readonly row: CacheRow;
+  /** The keys of the datasources with the connection of the table. */
+  readonly datasources: readonly string[];
+}
+
+async function datasourcesOf({ request, caller }: Session, connection: string): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const { key } of caller.snapshot.datasources) if ((await connectionDigest(request.runtime, caller, key)) === connection) found.push(key);
+  return found;
+}
+
+/** The tables of cubes: one may be read if the SELECT of its rows, planned for the caller, is the one that made it. */
+const cubeTables = (tables: readonly CubeTable[]): CubeTables =>
+  new CachedCubes(new Set(tables.map((t) => t.cube)), (view, select) => {
+    const found = tables.find((t) => t.cube === fold(view.name) && t.datasources.includes(fold(select.datasource)) && t.row.digest === cubeDigest(select));
+    return found && { mapping: view.name, schema: found.row.schema, name: found.row.table, asOf: found.row.asOf, isCube: true };
+  });
 
 const messageOf = (error: unknown): string => (error instanceof SvcError && error.cause instanceof Error ? error.cause.message : '');
 

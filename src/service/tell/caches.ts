@@ -1,16 +1,20 @@
-/** The cached mappings of an ontology, for SYS_CACHES. */
+/** The cached mappings and cubes of an ontology, for SYS_CACHES. */
 import { can } from '../../auth/grants.ts';
-import { listCaches } from '../../catalog/caches.ts';
+import { cubeOfKey, listCaches } from '../../catalog/caches.ts';
 import type { OntologyRow } from '../../catalog/snapshot.ts';
 import { find } from '../../ontology/apply/lists.ts';
 import type { Graph } from '../../ontology/graph.ts';
+import { cubeDigest, selectOfCube } from '../caller/cube-digest.ts';
 import { mappingDigest } from '../caller/mapping-digest.ts';
 import { seesAll } from '../caller/sight.ts';
+import type { Runtime } from '../runtime.ts';
 import type { Session } from '../session.ts';
 
 /** A line of SYS_CACHES. */
 export interface CacheLine {
-  readonly mapping: string;
+  /** The name of the mapping; null: it is a cube. */
+  readonly mapping: string | null;
+  readonly cube: string | null;
   readonly datasource: string | null;
   /** Schema and name of the table. */
   readonly table: string | null;
@@ -44,14 +48,16 @@ export async function visibleCaches({ caller, request }: Session, ontology: Onto
   const { db, now } = request.runtime;
   const lines: CacheLine[] = [];
   for (const { mapping, key, schema, maxAge, error, failed, table, ...rest } of await listCaches(db, ontology.id)) {
-    const def = find(graph.model.mappings, key) && graph.whole.mapping(key);
+    const cube = cubeOfKey(key);
+    const def = cube === undefined ? await mappingOf(graph, key) : cubeOf(request.runtime, graph, cube);
     // the cache of a mapping that was dropped, or that the caller does not see
     if (def === undefined && !seesAll(caller.principal, ontology.name)) continue;
     const mayQuery = table !== null && can(caller.principal, 'query', ['datasource', table.datasource]);
-    const isSame = table !== null && def !== undefined && (await mappingDigest(def)) === table.digest;
+    const isSame = table !== null && def?.digest === table.digest;
     const isYoung = table !== null && now() - table.asOf < maxAge * 1000;
     lines.push({
-      mapping,
+      mapping: cube === undefined ? mapping : null,
+      cube: cube === undefined ? null : mapping,
       datasource: table?.datasource ?? null,
       table: table && `${schema}.${table.name}`,
       rows: mayQuery ? table.rows : null,
@@ -59,11 +65,32 @@ export async function visibleCaches({ caller, request }: Session, ontology: Onto
       maxAge,
       state: table === null ? 'empty' : !isSame ? 'changed' : isYoung ? 'used' : 'expired',
       // the message may quote a value
-      error: def !== undefined && can(caller.principal, 'edit', ['datasource', def.datasource]) ? error : error && 'the refresh failed',
+      error: def?.datasource !== undefined && can(caller.principal, 'edit', ['datasource', def.datasource]) ? error : error && 'the refresh failed',
       failed,
       incremental: rest.incremental,
       lastFull: rest.lastFull,
     });
   }
   return lines;
+}
+
+/** What decides the rows of a cache now. */
+interface Cached {
+  /** undefined: it cannot be cached any more. */
+  readonly digest: string | undefined;
+  readonly datasource: string | undefined;
+}
+
+/** A mapping that the caller sees. */
+async function mappingOf(graph: Graph, key: string): Promise<Cached | undefined> {
+  const def = find(graph.model.mappings, key) && graph.whole.mapping(key);
+  return def && { digest: await mappingDigest(def), datasource: def.datasource };
+}
+
+/** A cube that the caller sees. */
+function cubeOf(runtime: Runtime, graph: Graph, key: string): Cached | undefined {
+  const view = find(graph.model.views, key) && graph.whole.view(key);
+  if (!view?.cube) return undefined;
+  const select = selectOfCube(runtime, graph, view);
+  return { digest: select && cubeDigest(select), datasource: select?.datasource };
 }

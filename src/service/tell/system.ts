@@ -279,9 +279,22 @@ const TABLES: Readonly<Record<string, Table>> = {
   },
   SYS_CACHES: {
     columns:
-      'mapping_name, datasource, table_name, number_of_rows:bigint, as_of:timestamptz, max_age_seconds:integer, state, error, failed_on:timestamptz, incremental, last_full:timestamptz',
+      'mapping_name, datasource, table_name, number_of_rows:bigint, as_of:timestamptz, max_age_seconds:integer, state, error, failed_on:timestamptz, incremental, last_full:timestamptz, cube_name',
     rows: ({ context }) =>
-      (context.caches ?? []).map((c) => [c.mapping, c.datasource, c.table, c.rows, c.asOf, c.maxAge, c.state, c.error, c.failed, c.incremental, c.lastFull]),
+      (context.caches ?? []).map((c) => [
+        c.mapping,
+        c.datasource,
+        c.table,
+        c.rows,
+        c.asOf,
+        c.maxAge,
+        c.state,
+        c.error,
+        c.failed,
+        c.incremental,
+        c.lastFull,
+        c.cube,
+      ]),
   },
   SYS_RESTRICTIONS: RESTRICTIONS,
   SYS_PROPERTIES_STATISTICS: STATISTICS,

@@ -1,6 +1,7 @@
 /** CACHE MAPPING and UNCACHE MAPPING (docs/design/caches.md#cached-mappings). */
 import { can } from '../../auth/grants.ts';
 import { type CacheOptions, findCache, makeCache, nameCache, removeCache } from '../../catalog/caches.ts';
+import type { DatasourceRow } from '../../catalog/snapshot.ts';
 import { badRequest, forbidden, quoted } from '../../errors.ts';
 import type { CacheMapping, UncacheMapping } from '../../language/statements-of-jobs.ts';
 import { find } from '../../ontology/apply/lists.ts';
@@ -9,9 +10,11 @@ import { fold } from '../../ontology/names.ts';
 import { cachedSelect, type Uncacheable } from '../../planner/cached.ts';
 import { allowedFunctionsOf } from '../../planner/read/own-functions.ts';
 import { lacks, unknownInStatement } from '../caller/lookup.ts';
+import { mappingDigest } from '../caller/mapping-digest.ts';
 import { mayMakePolicies } from '../caller/policies.ts';
 import { seenBy, seesAll } from '../caller/sight.ts';
 import { verified } from '../read/verified.ts';
+import type { Runtime } from '../runtime.ts';
 import { cacheOptions } from './cache-options.ts';
 import { type Changing, type Done, done } from './changing.ts';
 import type { Draft } from './draft.ts';
@@ -20,7 +23,7 @@ import type { Kinds } from './kinds.ts';
 import { graceSeconds, indexesOf, refreshCache, sweepCaches, writerSecret } from './refresh-cache.ts';
 
 /** Every snapshot of rights lists the caches of an ontology. */
-const MOST_CACHES = 200;
+export const MOST_CACHES = 200;
 
 const WHY: Readonly<Record<Uncacheable, string>> = {
   volatile: 'its SELECT depends on the time or on chance',
@@ -37,6 +40,14 @@ export function editable(ctx: Changing, offset: number): Draft {
   }
   if (!can(ctx.principal, 'edit', ['ontology', draft.name])) throw lacks('EDIT', `ontology.${draft.name}`, offset);
   return draft;
+}
+
+/** The variable of a datasource's writer. @throws SvcError 400 `secret_not_set` */
+export function requireWriter({ config }: Pick<Runtime, 'config'>, { secret }: DatasourceRow, offset: number): string {
+  const writer = writerSecret(secret);
+  if (config.datasourceSecrets[writer] !== undefined) return writer;
+  const hint = 'Ask the operator to set it to the connection of a role that may create tables in one schema, and read the tables of the mapping';
+  throw badRequest('secret_not_set', `the variable ${writer} is not set`, { offset, hint });
 }
 
 async function cacheMapping(ctx: Changing, { name, datasource: other, options: written, source }: CacheMapping): Promise<Done> {
@@ -58,11 +69,7 @@ async function cacheMapping(ctx: Changing, { name, datasource: other, options: w
     throw lacks('EDIT', `datasource.${mapping.datasource}`, source.offset);
   if (other !== null && fold(other.text) !== datasource.key)
     throw badRequest('not_supported', 'a mapping can only be cached in its own datasource', { offset: other.offset });
-  const writer = writerSecret(datasource.secret);
-  if (runtime.config.datasourceSecrets[writer] === undefined) {
-    const hint = 'Ask the operator to set it to the connection of a role that may create tables in one schema, and read the tables of the mapping';
-    throw badRequest('secret_not_set', `the variable ${writer} is not set`, { offset: source.offset, hint });
-  }
+  const writer = requireWriter(runtime, datasource, source.offset);
   const key = fold(mapping.name);
   const old = await findCache(ctx.db, draft.row.id, key);
   if (old === undefined && (draft.row.caches?.length ?? 0) >= MOST_CACHES)
@@ -78,7 +85,8 @@ async function cacheMapping(ctx: Changing, { name, datasource: other, options: w
   const indexes = options.indexes ? indexesOf(graph, mapping) : [];
   const mayLengthen = mayMakePolicies(principal, draft.name);
   const read = { rows, sources: select.declared.tables, indexes };
-  const target = { ontologyId: draft.row.id, mapping, datasource, writer, options, isWritten, mayLengthen, rowKey, ...read };
+  const digest = await mappingDigest(mapping);
+  const target = { ontologyId: draft.row.id, key, digest, letter: 'm' as const, datasource, writer, options, isWritten, mayLengthen, mapping, rowKey, ...read };
   const named = { key, name: mapping.name };
   let answer: Readonly<Record<string, unknown>> = {};
   return {
@@ -106,7 +114,12 @@ function stillPossible(old: CacheOptions, mapping: MappingDef, key: readonly num
  * options makes them younger, so everyone who may cache may do it.
  * @throws SvcError 403 `forbidden` in an ontology with policies, without the right to make them
  */
-function requireFresh(ctx: Changing, { row, name }: Draft, { old, options }: { old: CacheOptions | undefined; options: CacheOptions }, offset: number): void {
+export function requireFresh(
+  ctx: Changing,
+  { row, name }: Draft,
+  { old, options }: { old: CacheOptions | undefined; options: CacheOptions },
+  offset: number,
+): void {
   const { incremental } = options;
   // an increment keeps rows that were deleted meanwhile
   const isFull = incremental === null || JSON.stringify(incremental) === JSON.stringify(old?.incremental);

@@ -23,6 +23,8 @@ const REACH: Readonly<Record<ServiceStatement['kind'], Reach>> = {
   alter_ontology_datasource: 'service',
   cache_mapping: 'service',
   uncache_mapping: 'service',
+  cache_cube: 'service',
+  uncache_cube: 'service',
   create_job: 'service',
   alter_job: 'service',
   run_job: 'service',

@@ -11,6 +11,7 @@ import { unknownInStatement } from '../caller/lookup.ts';
 import { seenBy } from '../caller/sight.ts';
 import { lackForValidation } from '../caller/validation.ts';
 import type { Runtime } from '../runtime.ts';
+import { CUBE_CACHES } from './cached-cubes.ts';
 import { CACHES, editable } from './cached-mappings.ts';
 import { type Changing, checkName, type Done, done, exists } from './changing.ts';
 import type { Draft } from './draft.ts';
@@ -67,6 +68,10 @@ async function woken(ctx: Changing, id: string, at: number): Promise<void> {
 async function requireMayRun(ctx: Changing, draft: Draft, run: JobRun): Promise<void> {
   if (run.kind === 'cache_mapping') {
     await CACHES.cache_mapping.apply(ctx, run);
+    return;
+  }
+  if (run.kind === 'cache_cube') {
+    await CUBE_CACHES.cache_cube.apply(ctx, run);
     return;
   }
   if (!sameName(run.name.text, draft.name)) {

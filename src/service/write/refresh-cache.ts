@@ -9,11 +9,10 @@ import { DatasourceFault } from '../../engine/errors.ts';
 import { SvcError } from '../../errors.ts';
 import type { Graph } from '../../ontology/graph.ts';
 import type { MappingDef } from '../../ontology/model.ts';
-import { fold, sameName } from '../../ontology/names.ts';
+import { sameName } from '../../ontology/names.ts';
 import { cachedColumn } from '../../planner/read/cached-rows.ts';
 import type { Verified } from '../../planner/verify/index.ts';
 import { connectionDigest, datasourceOf } from '../caller/datasource.ts';
-import { mappingDigest } from '../caller/mapping-digest.ts';
 import type { Runtime } from '../runtime.ts';
 import { type Growing, growingOf } from './increments.ts';
 
@@ -37,10 +36,15 @@ export const writerSecret = (secret: string): string => `${secret}_WRITER`;
 export const graceSeconds = ({ statementTimeoutMs, asyncTimeoutMs }: Config): number =>
   Math.ceil((MAX_AGE_MS + Math.max(statementTimeoutMs, asyncTimeoutMs)) / 1000);
 
-/** A mapping to cache. */
+/** A mapping or cube to cache. */
 export interface CacheTarget {
   readonly ontologyId: string;
-  readonly mapping: MappingDef;
+  /** The key of the cache. */
+  readonly key: string;
+  /** A digest of what decides the rows. */
+  readonly digest: string;
+  /** The first letter of the names of its tables. */
+  readonly letter: 'm' | 'c';
   readonly datasource: DatasourceRow;
   /** The variable of its writer. */
   readonly writer: string;
@@ -56,6 +60,8 @@ export interface CacheTarget {
   readonly indexes: readonly CachedIndex[];
   /** The positions of the columns of the key; undefined: the rows have no key. */
   readonly rowKey: readonly number[] | undefined;
+  /** undefined: it is a cube, which is always added up in full. */
+  readonly mapping: MappingDef | undefined;
 }
 
 interface Refreshed {
@@ -67,23 +73,21 @@ interface Refreshed {
 
 /** Reads the rows of a mapping into a new table, and lets the cache name it. @throws SvcError 400, 502, 503, 504, also if `signal` ends it; the cache then keeps its table */
 export async function refreshCache(runtime: Runtime, caller: Caller, target: CacheTarget, signal?: AbortSignal): Promise<Refreshed> {
-  const { ontologyId, mapping, datasource, options, rows, sources, indexes, isWritten, mayLengthen, rowKey } = target;
+  const { ontologyId, key: mappingKey, digest, letter, datasource, options, rows, sources, indexes, isWritten, mayLengthen, mapping, rowKey } = target;
   const reader = datasourceOf(runtime, caller, datasource.name);
   const writer = writerOf(runtime, datasource.name, datasource.secret);
-  const digest = await mappingDigest(mapping);
   const connection = (await connectionDigest(runtime, caller, datasource.name)) ?? '';
-  const table = { schema: options.schema, name: `m_${digest}_${crypto.randomUUID().replaceAll('-', '').slice(0, 16)}` };
+  const table = { schema: options.schema, name: `${letter}_${digest}_${crypto.randomUUID().replaceAll('-', '').slice(0, 16)}` };
   const { key, secret } = datasource;
   const { incremental } = options;
-  const cacheKey = fold(mapping.name);
   const growing =
-    incremental === null || rowKey === undefined
+    incremental === null || rowKey === undefined || mapping === undefined
       ? undefined
-      : await growingOf(runtime.db, { ontologyId, cacheKey, mapping, key: rowKey, incremental, secret: datasource.secret, connection, digest });
-  const of = { ontologyId, mappingKey: cacheKey, datasource: key, secret, connection, digest, schema: table.schema, table: table.name };
+      : await growingOf(runtime.db, { ontologyId, cacheKey: mappingKey, mapping, key: rowKey, incremental, secret, connection, digest });
+  const of = { ontologyId, mappingKey, datasource: key, secret, connection, digest, schema: table.schema, table: table.name };
   const id = await beginTable(runtime.db, of, { most: MOST_REFRESHES, seconds: REFRESH_MS / 1000 });
   if (id === undefined) {
-    throw new SvcError(503, 'busy', `${MOST_REFRESHES} mappings of this datasource are being read into tables`, {
+    throw new SvcError(503, 'busy', `${MOST_REFRESHES} mappings and cubes of this datasource are being read into tables`, {
       hint: 'Try again when one of these statements has ended',
       headers: { 'retry-after': '60' },
     });

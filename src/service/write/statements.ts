@@ -1,6 +1,7 @@
 /** The statements of the service. */
 import type { ServiceStatement } from '../../language/statements.ts';
 import { AGENTS } from './agent-statements.ts';
+import { CUBE_CACHES } from './cached-cubes.ts';
 import { CACHES } from './cached-mappings.ts';
 import type { Changing, Done } from './changing.ts';
 import { DATASOURCES } from './datasources.ts';
@@ -15,7 +16,20 @@ import { TOKENS } from './tokens.ts';
 import { USERS } from './users.ts';
 
 /** The type requires an entry for each kind. */
-const SERVICE: Kinds = { ...ONTOLOGIES, ...DATASOURCES, ...CACHES, ...JOBS, ...AGENTS, ...EXAMPLES, ...USERS, ...TOKENS, ...GRANTS, ...ROLES, ...POLICIES };
+const SERVICE: Kinds = {
+  ...ONTOLOGIES,
+  ...DATASOURCES,
+  ...CACHES,
+  ...CUBE_CACHES,
+  ...JOBS,
+  ...AGENTS,
+  ...EXAMPLES,
+  ...USERS,
+  ...TOKENS,
+  ...GRANTS,
+  ...ROLES,
+  ...POLICIES,
+};
 
 /** Applies a statement of the service in memory. @throws SvcError 400 if it is invalid, 403 without the required right */
 export function applyService<S extends ServiceStatement>(context: Changing, statement: S): Promise<Done> {

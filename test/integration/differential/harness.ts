@@ -4,7 +4,9 @@ import { SvcError } from '../../../src/errors.ts';
 import type { SqlParser } from '../../../src/language/parser.ts';
 import { compile } from '../../../src/ontology/compile.ts';
 import type { Graph } from '../../../src/ontology/graph.ts';
-import type { MappingDef } from '../../../src/ontology/model.ts';
+import type { MappingDef, ViewDef } from '../../../src/ontology/model.ts';
+import { CachedCubes } from '../../../src/planner/cached/reading.ts';
+import { cubeSelect } from '../../../src/planner/cached/select.ts';
 import { cachedSelect } from '../../../src/planner/cached.ts';
 import { type CachedTable, planSelect } from '../../../src/planner/index.ts';
 import type { Access } from '../../../src/planner/secure/access.ts';
@@ -45,8 +47,11 @@ export class Harness {
   private readonly db: CaseDatabase;
   private readonly parser: SqlParser;
   private readonly cached = new Map<MappingDef, CachedTable>();
+  private readonly cubes = new Map<ViewDef, { readonly table: CachedTable; readonly sql: string }>();
   /** The number of plans that read cached mappings. */
   readCaches = 0;
+  /** The number of plans that read cached cubes. */
+  readCubes = 0;
   private world: World | null = null;
   private graph: Graph | null = null;
 
@@ -69,6 +74,7 @@ export class Harness {
     await this.db.exec(ddlOf(world));
     this.graph = compile(modelOf(world), 'world');
     await this.cache(this.graph);
+    await this.cacheCubes(this.graph);
     this.world = world;
   }
 
@@ -88,6 +94,25 @@ export class Harness {
     }
   }
 
+  /** Makes the tables of all cubes that can be cached, but for `CACHES=none`. */
+  private async cacheCubes(graph: Graph): Promise<void> {
+    this.cubes.clear();
+    if (CACHES === 'none') return;
+    for (const [i, view] of graph.model.views.filter((v) => v.cube).entries()) {
+      const made = cubeSelect({ graph, parser: this.parser, product: 'svc', activeDatasource: 'main' }, view);
+      if (typeof made === 'string') continue;
+      await this.db.exec(`CREATE TABLE cached.u${i} AS ${verify(this.parser, made.sql, made.declared).sql}`);
+      this.cubes.set(view, { table: { mapping: view.name, schema: 'cached', name: `u${i}`, asOf: 0, isCube: true }, sql: made.sql });
+    }
+  }
+
+  private cubeTables(): CachedCubes {
+    return new CachedCubes(new Set([...this.cubes.keys()].map((v) => v.name.toLowerCase())), (view, { sql }) => {
+      const known = this.cubes.get(view);
+      return known?.sql === sql ? known.table : undefined;
+    });
+  }
+
   /** Plans and runs a text; faults of either become an error in the result. */
   private async run(text: string, access?: Access): Promise<Run> {
     let physical = '';
@@ -97,10 +122,12 @@ export class Harness {
       // and the rows of some are made as for a datasource that may lose the names of columns
       const keepsNames = () => text.length % 3 !== 0;
       const cached = (mapping: MappingDef) => this.cached.get(mapping);
-      const context = { graph: this.graph!, parser: this.parser, product: 'svc', activeDatasource: 'main', access, rowsOf, keepsNames, cached };
+      const cubes = this.cubeTables();
+      const context = { graph: this.graph!, parser: this.parser, product: 'svc', activeDatasource: 'main', access, rowsOf, keepsNames, cached, cubes };
       const plan = planSelect(context, { text, offset: 0 });
       physical = verify(this.parser, plan.sql, plan.declared).sql;
-      if (plan.caches.length > 0) this.readCaches++;
+      if (plan.caches.some((c) => !c.isCube)) this.readCaches++;
+      if (plan.caches.some((c) => c.isCube)) this.readCubes++;
       // text parameters go as they are
       const rows = await this.db.read(plan.sql, plan.params as string[]);
       return { rows: rows.map((json) => JSON.parse(json) as Row), error: null, physical };

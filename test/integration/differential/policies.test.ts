@@ -68,7 +68,7 @@ describe('a caller under policies gets what is left of the rows and values', () 
     });
     const { failed } = await fc.check(property, generated(worlds, worlds));
     if (failed) throw new Error(`${cause}\nSEED=${SEED} POLICY_CASES=${cases}\n\n${last}`);
-    console.log(`policies: ${[...counts].map(([k, n]) => `${k} ${n}`).join(', ')}, cached ${harness.readCaches}`);
+    console.log(`policies: ${[...counts].map(([k, n]) => `${k} ${n}`).join(', ')}, cached ${harness.readCaches}, cubes ${harness.readCubes}`);
     const share = (kind: string): number => (counts.get(kind) ?? 0) / (worlds * PER_WORLD);
     // queries that are too large, or too slow for the datasource, may only be exceptions
     expect(share('large')).toBeLessThanOrEqual(0.02);

@@ -1,0 +1,250 @@
+/** Cached cubes in FROM: a block that only needs what the table of a cube has reads the table (docs/design/caches.md#cached-cubes). */
+import type { FuncCall } from '@pgsql/types';
+import { SvcError } from '../../errors.ts';
+import type { ViewDef } from '../../ontology/model.ts';
+import { fold } from '../../ontology/names.ts';
+import { CubeRelation } from '../bind/cubes.ts';
+import type { Found } from '../bind/relations.ts';
+import { Resolver } from '../bind/resolve.ts';
+import { Scope } from '../bind/scope.ts';
+import { parsedView } from '../bind/views.ts';
+import { isVolatileFunction } from '../guard/index.ts';
+import { isAggregateCall } from '../lower/aggregate/calls.ts';
+import type { BoundBlock } from '../plan/block.ts';
+import type { CachedTable, CubeTables, PlanContext } from '../plan/context.ts';
+import { clone, column, fieldsOf, isSubQuery, lastName, type Node, reference, type SelectStmt, select, subselect, target, walk } from '../plan/tree.ts';
+import { filledIn } from './partials.ts';
+import { type CubeSelect, cubeSelect, type KeptColumn } from './select.ts';
+
+/** The table of a cube, if it has the rows of a SELECT. */
+export type TableOf = (view: ViewDef, select: CubeSelect) => CachedTable | undefined;
+
+/** The aggregates that may mark a measure. */
+const MARKS = new Set(['sum', 'count', 'avg', 'min', 'max']);
+
+/** The cached cubes of a statement. */
+export class CachedCubes implements CubeTables {
+  readonly #views: ReadonlySet<string>;
+  readonly #tableOf: TableOf;
+  readonly #known = new Map<ViewDef, Cached | undefined>();
+
+  /** @param names the folded names of the cubes that have a table */
+  constructor(names: ReadonlySet<string>, tableOf: TableOf) {
+    this.#views = names;
+    this.#tableOf = tableOf;
+  }
+
+  from(resolver: Resolver, stmt: SelectStmt, scope: Scope): ((stmt: SelectStmt) => BoundBlock) | undefined {
+    const { state } = resolver;
+    const named = state.position.isStored ? undefined : this.#named(resolver, stmt, scope);
+    if (named === undefined) return undefined;
+    const cached = this.#cached(resolver, named.view);
+    if (cached === undefined || !canRead(resolver, stmt, cached.select, named.alias)) return undefined;
+    return read(resolver, stmt, scope, { ...named, ...cached });
+  }
+
+  /** The cube that is the only item of FROM. */
+  #named(resolver: Resolver, { fromClause = [] }: SelectStmt, scope: Scope): Named | undefined {
+    const { graph, state } = resolver;
+    const [item, ...others] = fromClause;
+    if (item === undefined || others.length > 0 || !('RangeVar' in item)) return undefined;
+    const { catalogname, schemaname, relname = '', alias } = item.RangeVar;
+    const name = resolver.written(relname);
+    const isElsewhere =
+      schemaname === undefined ? scope.cte(relname) || graph.concept(name) : !['vsvc', `v${state.context.product}`].includes(fold(schemaname));
+    const view = graph.view(name);
+    if (catalogname !== undefined || alias?.colnames || isElsewhere || !view?.cube || !this.#views.has(fold(view.name)) || !graph.reads(view)) return undefined;
+    return { view, alias: alias?.aliasname ?? relname };
+  }
+
+  /** The table of a cube, if the caller may be answered from it. */
+  #cached({ state }: Resolver, view: ViewDef): Cached | undefined {
+    if (!this.#known.has(view)) this.#known.set(view, this.#find(state.context, view));
+    return this.#known.get(view);
+  }
+
+  #find(context: PlanContext, view: ViewDef): Cached | undefined {
+    try {
+      const made = cubeSelect(context, view);
+      const table = typeof made === 'string' ? undefined : this.#tableOf(view, made);
+      return typeof made === 'string' || table === undefined ? undefined : { select: made, table };
+    } catch (error) {
+      // the live query gives the error with its place
+      if (error instanceof SvcError) return undefined;
+      throw error;
+    }
+  }
+}
+
+interface Named {
+  readonly view: ViewDef;
+  /** The alias in SQL. */
+  readonly alias: string;
+}
+
+interface Cached {
+  readonly select: CubeSelect;
+  readonly table: CachedTable;
+}
+
+/** True if the table gives everything that a block names, and the block groups the rows of the cube. */
+function canRead(resolver: Resolver, stmt: SelectStmt, { kept }: CubeSelect, alias: string): boolean {
+  if (stmt.windowClause || stmt.lockingClause || stmt.valuesLists) return false;
+  const names = new Set(kept.map((k) => k && fold(k.name)));
+  const measures = new Set(kept.flatMap((k) => (k?.isMeasure ? [fold(k.name)] : [])));
+  const aliases = new Set((stmt.targetList ?? []).map((t) => fold(('ResTarget' in t && t.ResTarget.name) || '')));
+  const nameOf = (fields: readonly string[]): string | undefined => {
+    const [first = '', second] = fields.map((f) => fold(resolver.written(f)));
+    return fields.length === 1 ? first : fields.length === 2 && first === fold(resolver.written(alias)) ? second : undefined;
+  };
+  const check = new Check(names, measures, aliases, nameOf, kept.includes(undefined));
+  const later = [stmt.targetList, stmt.sortClause, stmt.distinctClause];
+  check.see([...later, stmt.havingClause], true, true);
+  const isGrouped = check.hasCall || (stmt.groupClause?.length ?? 0) > 0 || stmt.havingClause !== undefined;
+  if (isGrouped && check.hasBare) return false;
+  const own = new Check(names, measures, aliases, nameOf, kept.includes(undefined));
+  own.see(stmt.targetList, true, true);
+  check.see([stmt.whereClause, stmt.groupClause, stmt.limitCount, stmt.limitOffset], false, false);
+  // a block that names no column of the cube has a row for each row of its concept
+  return check.isFine && (isGrouped || own.hasColumn);
+}
+
+/** What a part of a block names. */
+class Check {
+  isFine = true;
+  hasCall = false;
+  hasColumn = false;
+  /** True if a measure is outside of an aggregate. */
+  hasBare = false;
+  readonly #names: ReadonlySet<string | undefined>;
+  readonly #measures: ReadonlySet<string>;
+  readonly #aliases: ReadonlySet<string>;
+  readonly #nameOf: (fields: readonly string[]) => string | undefined;
+  /** True if the table does not give all columns. */
+  readonly #isPart: boolean;
+
+  constructor(
+    names: ReadonlySet<string | undefined>,
+    measures: ReadonlySet<string>,
+    aliases: ReadonlySet<string>,
+    nameOf: (fields: readonly string[]) => string | undefined,
+    isPart: boolean,
+  ) {
+    this.#names = names;
+    this.#measures = measures;
+    this.#aliases = aliases;
+    this.#nameOf = nameOf;
+    this.#isPart = isPart;
+  }
+
+  /** @param calls whether aggregates are allowed @param bare whether measures are allowed outside of them */
+  see(tree: unknown, calls: boolean, bare: boolean): void {
+    walk(tree, (n) => {
+      if (isAggregateCall(n)) {
+        this.hasCall = true;
+        if (!calls || !this.#isMark(n.FuncCall)) this.isFine = false;
+        this.see(n.FuncCall.agg_filter, false, false);
+        return false;
+      }
+      if ('ColumnRef' in n) this.#see(fieldsOf(n.ColumnRef), bare);
+      const { over, funcname } = (n as { readonly FuncCall?: FuncCall }).FuncCall ?? {};
+      if (isSubQuery(n) || over || isVolatileFunction(lastName(funcname))) this.isFine = false;
+      return this.isFine;
+    });
+  }
+
+  #see(fields: readonly string[], bare: boolean): void {
+    const name = this.#nameOf(fields);
+    const isStar = name === '*';
+    const isMeasure = isStar ? this.#measures.size > 0 : this.#measures.has(name ?? '');
+    if (isStar || this.#names.has(name ?? '')) this.hasColumn = true;
+    else if (name === undefined || fields.length > 1 || !this.#aliases.has(name)) this.isFine = false;
+    if (isStar && this.#isPart) this.isFine = false;
+    if (isMeasure) this.hasBare = true;
+    if (isMeasure && !bare) this.isFine = false;
+  }
+
+  /** True for an aggregate that marks a measure, and for COUNT(*). */
+  #isMark({ funcname = [], args = [], agg_star, agg_distinct, agg_order, agg_within_group, func_variadic }: FuncCall): boolean {
+    if (agg_distinct || agg_order || agg_within_group || func_variadic || funcname.length > 1 || !MARKS.has(lastName(funcname))) return false;
+    const [arg] = args;
+    if (agg_star) return lastName(funcname) === 'count';
+    return arg !== undefined && args.length === 1 && 'ColumnRef' in arg && this.#measures.has(this.#nameOf(fieldsOf(arg.ColumnRef)) ?? '');
+  }
+}
+
+function read(resolver: Resolver, stmt: SelectStmt, scope: Scope, { view, alias, select: made, table }: Named & Cached): (stmt: SelectStmt) => BoundBlock {
+  const { state } = resolver;
+  const { facts, dividing } = made.state;
+  state.noteRelation({ kind: 'view', schema: 'vsvc', name: view.name });
+  state.texts.datasources.add(made.datasource);
+  state.texts.caches.add(table);
+  state.texts.declared.add({ schema: table.schema, name: table.name, columns: new Set(made.columns), isWhole: false }, []);
+  state.facts.mayRaise ||= facts.mayRaise;
+  state.facts.mayQuote ||= facts.mayQuote;
+  for (const name of dividing) state.dividing.add(name);
+  const rows: Node = { RangeVar: { schemaname: table.schema, relname: table.name, inh: true, relpersistence: 'p', alias: { aliasname: 'm' } } };
+  const item = subselect(select({ targetList: made.columns.map((c) => target(column('m', c), c)), fromClause: [rows] }), alias);
+  stmt.fromClause = [item];
+  const relation = CachedCube.of(resolver, scope, { view, alias, select: made });
+  scope.add(relation);
+  const cube = { relation, stmt: select({}), concepts: [], barrier: undefined };
+  const from = new Map([[item, { kind: 'cube' as const, name: view.name, alias }]]);
+  return (block) => ({ stmt: block, scope, relations: [], cubes: [cube], made: from, fromNodes: new Set() });
+}
+
+/** A cube whose rows come from its table. */
+class CachedCube extends CubeRelation {
+  readonly #select: CubeSelect;
+  readonly #resolver: Resolver;
+  readonly #scope: Scope;
+  readonly #source: number;
+
+  static of(resolver: Resolver, scope: Scope, { view, alias, select: made }: Named & Pick<Cached, 'select'>): CachedCube {
+    const { state } = resolver;
+    const parsed = parsedView(state, view);
+    return new CachedCube(resolver, scope, made, [alias, view, clone(parsed.stmt), new Resolver(state, parsed), new Scope(undefined), scope]);
+  }
+
+  constructor(resolver: Resolver, scope: Scope, made: CubeSelect, of: ConstructorParameters<typeof CubeRelation>) {
+    super(...of);
+    this.#select = made;
+    this.#resolver = resolver;
+    this.#scope = scope;
+    this.#source = resolver.state.references.columns(scope, this.alias);
+  }
+
+  override find(name: string): Found | undefined {
+    const { kept } = this.#select;
+    const found = kept.find((k) => k?.name === name) ?? kept.find((k) => k !== undefined && fold(k.name) === fold(name));
+    return found && this.#found(found);
+  }
+
+  override star(): readonly Found[] {
+    return this.#select.kept.flatMap((k) => (k ? [this.#found(k)] : []));
+  }
+
+  override rows(): Node {
+    return this.#filled(this.#select.rows);
+  }
+
+  override condition(): Node[] {
+    return [];
+  }
+
+  #filled(template: Node): Node {
+    return filledIn(template, (name) => reference(this.#source, name));
+  }
+
+  #found({ name, isMeasure, template, property }: KeptColumn): Found {
+    if (isMeasure) return this.#aggregate(name, template);
+    const node = this.#filled(template);
+    this.named.set(node, name);
+    return { node, column: { name, key: name, meaning: { root: this, hops: [], member: name, kind: 'value', property } } };
+  }
+
+  #aggregate(name: string, template: Node): Found {
+    const { references } = this.#resolver.state;
+    return { node: references.toAggregate(this.#scope, { cube: this, name, make: () => this.#filled(template) }), column: { name, key: name } };
+  }
+}
