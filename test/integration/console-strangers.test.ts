@@ -115,7 +115,7 @@ describe('the console of strangers', () => {
       await change(
         `CREATE CONCEPT item (id integer, name string, PRIMARY KEY (id), LABEL (name)) DESCRIPTION '${description}';
         CREATE CONCEPT ${WIDE} (no integer, PRIMARY KEY (no)); CREATE CONCEPT \`${HOSTILE}\` (no integer, PRIMARY KEY (no));
-        CREATE MAPPING m INTO item AS SELECT id, name FROM shop.odd`,
+        CREATE CONCEPT rare_item INHERITS (item); CREATE MAPPING m INTO item AS SELECT id, name FROM shop.odd`,
         'odd',
       );
     });
@@ -151,6 +151,20 @@ describe('the console of strangers', () => {
         expect(await cut(page), id).toEqual([]);
       }
       expect([await page.title(), await page.locator('img').count(), console.complaints]).toEqual(['svc console', 0, []]);
+    });
+
+    it('has no serious accessibility problem where concepts can be hidden below another one, and hides them by keyboard', async () => {
+      const page = await console.open({ bypassCSP: true });
+      await page.goto(`${console.base}/svc/console/#/odd/model`);
+      await pastes(page, console.token);
+      const nodes = page.locator('.node');
+      await nodes.filter({ hasText: 'rare_item' }).waitFor();
+      expect(await serious(page)).toEqual([]);
+      await page.getByRole('button', { name: 'Hide the concepts below item' }).focus();
+      await page.keyboard.press('Enter');
+      await expect.poll(() => nodes.filter({ hasText: 'rare_item' }).count()).toBe(0);
+      await page.getByRole('button', { name: 'Show the concepts below item' }).click();
+      await nodes.filter({ hasText: 'rare_item' }).waitFor();
     });
   });
 

@@ -83,7 +83,7 @@ export function Drawing({ model, drawn, chosen, collapsed, choose, focus, toggle
         viewBox={`${box.x} ${box.y} ${box.width} ${box.height}`}
         onKeyDown={onKey}
         onPointerDown={(e) => {
-          if ((e.target as Element).closest('.node') !== null) return;
+          if ((e.target as Element).closest('.node, .toggle') !== null) return;
           drag.current = { x: e.clientX, y: e.clientY, box };
           e.currentTarget.setPointerCapture(e.pointerId);
         }}
@@ -111,28 +111,28 @@ export function Drawing({ model, drawn, chosen, collapsed, choose, focus, toggle
           const hasChildren = (model.children.get(node.name)?.length ?? 0) > 0;
           const isCollapsed = collapsed.has(node.name);
           return (
-            <g
-              key={node.name}
-              class={`node${node.name === chosen ? ' chosen' : ''}${concept?.query == null ? '' : ' logic'}`}
-              transform={`translate(${node.x - node.width / 2} ${node.y - node.height / 2})`}
-              role="button"
-              tabindex={0}
-              aria-pressed={node.name === chosen}
-              aria-label={node.name}
-              onClick={() => choose(node.name)}
-              onDblClick={() => focus(node.name)}
-              onKeyDown={(e) => {
-                if (e.key !== 'Enter' && e.key !== ' ') return;
-                e.preventDefault();
-                e.stopPropagation();
-                choose(node.name);
-              }}
-            >
-              {concept?.description != null && <title>{concept.description}</title>}
-              <rect width={node.width} height={node.height} rx="6" />
-              <text x={node.width / 2} y={node.height / 2 + 5} text-anchor="middle">
-                {node.name}
-              </text>
+            <g key={node.name} transform={`translate(${node.x - node.width / 2} ${node.y - node.height / 2})`}>
+              <g
+                class={`node${node.name === chosen ? ' chosen' : ''}${concept?.query == null ? '' : ' logic'}`}
+                role="button"
+                tabindex={0}
+                aria-pressed={node.name === chosen}
+                aria-label={node.name}
+                onClick={() => choose(node.name)}
+                onDblClick={() => focus(node.name)}
+                onKeyDown={(e) => {
+                  if (e.key !== 'Enter' && e.key !== ' ') return;
+                  e.preventDefault();
+                  e.stopPropagation();
+                  choose(node.name);
+                }}
+              >
+                {concept?.description != null && <title>{concept.description}</title>}
+                <rect width={node.width} height={node.height} rx="6" />
+                <text x={node.width / 2} y={node.height / 2 + 5} text-anchor="middle">
+                  {node.name}
+                </text>
+              </g>
               {hasChildren && (
                 <g
                   class="toggle"
