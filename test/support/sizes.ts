@@ -11,6 +11,7 @@ export const SIZES = {
   // The planner against independent implementations.
   'integration/differential/differential': { queries: [120, 10_000, 2400] },
   'integration/differential/policies': { queries: [40, 10_000, 640] },
+  'integration/differential/cubes': { queries: [100, 10_000, 640] },
   'integration/hidden-twins': { models: [1, 120, 16] },
   'integration/planner/names': { lists: [100, 5000] },
   // What PostgreSQL resolves in the statements of plans; `servers`: the number of databases for each statement.

@@ -1,0 +1,108 @@
+/**
+ * Cached cubes against the second opinion: generated queries on cubes over one concept, half of them as a caller under policies. CUBE_CASES=n, SEED=n as in
+ * differential.test.ts.
+ */
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { generated, SEED } from '../../support/generated.ts';
+import { sizesOf } from '../../support/sizes.ts';
+import { refusalsOf } from './block.ts';
+import { Evaluator } from './evaluate.ts';
+import type { Query, Schema } from './expr.ts';
+import { ALL_FEATURES } from './gen-base.ts';
+import type { Rel } from './gen-from.ts';
+import { accessOf, changeOf, genPolicies, type PolicySet, smaller } from './gen-policies.ts';
+import { QueryGen } from './gen-query.ts';
+import { genWorld } from './gen-world.ts';
+import { Harness, type Outcome } from './harness.ts';
+import { Rng } from './rng.ts';
+import { type Case, shrinkCase } from './shrink.ts';
+import type { World } from './world.ts';
+
+const SIZES = sizesOf('integration/differential/cubes');
+
+const PER_WORLD = 20;
+const MOST_SHRINKS = 400;
+const cases = Number(process.env.CUBE_CASES ?? SIZES.queries);
+
+/** Cubes without paths, and queries on them. */
+class FlatCubes extends QueryGen {
+  override make(): Query {
+    return { ctes: [], body: this.onCube(true) };
+  }
+
+  protected override conceptRel(alias: string, schema: Schema, concept: string, count: number): Rel {
+    const rel = super.conceptRel(alias, schema, concept, count);
+    return { ...rel, paths: [], places: rel.places.slice(0, 1), measures: rel.measures.filter((m) => m.path.length === 0) };
+  }
+}
+
+/** The world with two cubes, if they can be asked for. */
+function withCubes(r: Rng, world: World): World {
+  let out: World = { ...world, views: [] };
+  for (let n = 0; n < 12 && (out.views ?? []).length < 2; n++) {
+    const { onto } = new Evaluator(out);
+    const cube = new FlatCubes(r, out, onto).cube();
+    if (cube && refusalsOf(cube.q, onto).size === 0) out = { ...out, views: [...(out.views ?? []), { name: `cube${n}`, cube: true, ...cube }] };
+  }
+  return out;
+}
+
+type Guarded = Case & { readonly policies: PolicySet | null };
+
+class CubeCases extends fc.Arbitrary<Guarded> {
+  generate(random: fc.Random): fc.Value<Guarded> {
+    const r = new Rng(random);
+    const world = withCubes(r, genWorld(r, ALL_FEATURES));
+    const { onto } = new Evaluator(world);
+    const queries = (world.views ?? []).length === 0 ? [] : Array.from({ length: PER_WORLD }, () => new FlatCubes(r, world, onto).make());
+    const policies = r.chance(50) ? genPolicies(r, world) : null;
+    return new fc.Value({ world, queries, backQuotes: r.chance(30), policies }, undefined);
+  }
+
+  canShrinkWithoutContext(_value: unknown): _value is Guarded {
+    return true;
+  }
+
+  shrink(value: Guarded): fc.Stream<fc.Value<Guarded>> {
+    const { policies } = value;
+    const fewer = policies === null ? [] : [...smaller(policies)].map((p) => new fc.Value<Guarded>({ ...value, policies: p }, undefined));
+    return fc.stream(fewer.values()).join(fc.stream(shrinkCase(value)).map((c) => new fc.Value<Guarded>({ ...c, policies }, undefined)));
+  }
+}
+
+describe('queries on cached cubes get what the rows give', () => {
+  let harness: Harness;
+  beforeAll(async () => {
+    console.log(`cubes: SEED=${SEED} CUBE_CASES=${cases}`);
+    harness = await Harness.open();
+  });
+  afterAll(() => harness.close());
+
+  it(`on ${cases} queries over generated cubes, rows and policies`, { timeout: 3_600_000 }, async () => {
+    const worlds = Math.ceil(cases / PER_WORLD);
+    const counts = new Map<string, number>();
+    let cause = '';
+    let last = '';
+    let shrinks = 0;
+    const property = fc.asyncProperty(new CubeCases(), async (c) => {
+      if (cause && ++shrinks > MOST_SHRINKS) return;
+      const { policies } = c;
+      const guarded =
+        policies && ((printer: Parameters<typeof accessOf>[2]) => ({ access: accessOf(policies, c.world, printer), change: changeOf(policies, c.world) }));
+      const outcomes = await harness
+        .outcomes(c, guarded ?? undefined)
+        .catch((e: unknown): Outcome[] => [{ kind: 'fail', cause: `world: ${(e as Error).message}`, rows: 0, text: String((e as Error).stack) }]);
+      if (!cause) for (const o of outcomes) counts.set(o.kind, (counts.get(o.kind) ?? 0) + 1);
+      const failed = outcomes.find((o) => o.kind === 'fail' && (!cause || o.cause === cause));
+      if (!failed) return;
+      cause = failed.cause;
+      last = failed.text;
+      throw new Error(cause);
+    });
+    const { failed } = await fc.check(property, generated(worlds, worlds));
+    if (failed) throw new Error(`${cause}\nSEED=${SEED} CUBE_CASES=${cases}\n\n${last}`);
+    console.log(`cubes: ${[...counts].map(([k, n]) => `${k} ${n}`).join(', ')}, cached ${harness.readCubes}`);
+    if (process.env.CACHES !== 'none') expect(harness.readCubes).toBeGreaterThan(cases / 20);
+  });
+});
