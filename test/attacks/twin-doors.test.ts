@@ -1,0 +1,345 @@
+/**
+ * Two services whose models, users and rows differ only in what a caller may not see: each request has the same answer and the same headers, through each door: statements, REST, system
+ * tables, jobs and caches, impersonation, get_token, questions, MCP.
+ */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { DEVELOPER } from '../../dev/roles.ts';
+import { makeBearer } from '../../src/auth/bearer.ts';
+import type { LanguageModels, Turn } from '../../src/llm/types.ts';
+import { startService, type TestService } from '../support/service.ts';
+
+const SALT = 'a salt of this test';
+type World = 0 | 1;
+/** Hidden names. */
+const HIDDEN = ['hqxa', 'zzyb'] as const;
+
+/** The caller sees the patients of the ward `east` that the mappings leave in; all diagnoses are masked. */
+const tables = (v: World): readonly string[] => [
+  'CREATE SCHEMA c',
+  'CREATE SCHEMA cached',
+  'GRANT USAGE ON SCHEMA cached TO kg_reader',
+  'CREATE TABLE c.t_patient (no bigint PRIMARY KEY, name text, ward text, diagnosis text, w float8, at point, area circle, kin bigint)',
+  `INSERT INTO c.t_patient VALUES (1, 'Anna', 'east', '${['Measles', 'Plague'][v]}', 1.5, '(1,1)', '<(1,1),1>', 2), (2, 'Bert', 'east', '${['Scurvy', 'Gout'][v]}', 2.5, '(2,2)', '<(2,2),1>', NULL)`,
+  v === 0
+    ? `INSERT INTO c.t_patient SELECT n, 'Hid' || n, 'west', 'Gout', 1e308, '(1e300,0)', '<(1e300,0),1e300>', 1 FROM generate_series(3, 9) n`
+    : `INSERT INTO c.t_patient SELECT n, 'Oslo' || n, 'north', 'Flu', 'NaN', '(0,0)', '<(0,0),0>', 2 FROM generate_series(50, 90) n`,
+  'CREATE TABLE c.t_room (no bigint PRIMARY KEY, label text, w float8, at point)',
+  "INSERT INTO c.t_room VALUES (1, 'one', 1, '(1,1)'), (2, 'two', 2, '(2,2)')",
+  v === 0
+    ? "INSERT INTO c.t_room VALUES (7, 'x7', 1e308, '(1e308,1e308)')"
+    : "INSERT INTO c.t_room VALUES (8, 'y', -1e-300, '(-9,-9)'), (9, '7', 'Infinity', '(50,1)')",
+  `CREATE TABLE c.t_secret (id bigint PRIMARY KEY, word text)`,
+  `INSERT INTO c.t_secret SELECT n, 'w' || n FROM generate_series(1, ${[3, 30][v]}) n`,
+];
+
+const model = (v: World): string => {
+  const x = HIDDEN[v];
+  return `CREATE ONTOLOGY clinic;
+CREATE CONCEPT ${x}_doc (id bigint, ${x}_word string, PRIMARY KEY (id)) DESCRIPTION 'words of ${x}';
+CREATE CONCEPT patient (no bigint, name string, ward string, diagnosis string, w double, kin bigint, PRIMARY KEY (no), LABEL (name),
+  CONSTRAINT kin_of FOREIGN KEY (kin) REFERENCES patient (no) INVERSEOF has_kin TRANSITIVE(3), CONSTRAINT ${x}_link FOREIGN KEY (no) REFERENCES ${x}_doc (id) INVERSEOF ${x}_back);
+CREATE CONCEPT ${x}_sick INHERITS (patient) FROM svc.patient WHERE diagnosis = '${['Gout', 'Flu'][v]}';
+CREATE CONCEPT room (no bigint, label string, w double, PRIMARY KEY (no));
+CREATE CONCEPT heavy INHERITS (patient) FROM svc.patient WHERE w > 2;
+CREATE MEASURE heads bigint AS SELECT COUNT(no);
+CREATE MAPPING m_patient INTO (patient) AS SELECT no, name, ward, diagnosis, w, kin FROM c.t_patient WHERE area && '<(0,0),5>'::circle OR w > 0;
+CREATE MAPPING m_room INTO (room) AS SELECT no, label, w FROM c.t_room WHERE at <@ '<(0,0),5>'::circle AND w * 2 < 10;
+CREATE MAPPING ${x}_m INTO (${x}_doc) AS SELECT id, word AS ${x}_word FROM c.t_secret;
+CREATE VIEW names AS SELECT name, ward FROM svc.patient;
+CREATE VIEW ${x}_view AS SELECT ${x}_word FROM svc.${x}_doc;
+CREATE EXAMPLE 'words of ${x}?' AS SELECT ${x}_word FROM svc.${x}_doc;
+CREATE EXAMPLE 'who is sick' AS SELECT name FROM svc.${x}_sick;
+CREATE EXAMPLE 'rooms' AS SELECT label FROM svc.room;
+CREATE POLICY p_east ON CONCEPT patient TO PUBLIC USING (ward = 'east');
+CREATE POLICY p_veil ON PROPERTY diagnosis MASK FULL;
+CREATE JOB ${x}_job SCHEDULE '17 * * * *' AS CACHE MAPPING ${x}_m OPTIONS (schema = 'cached');
+CACHE MAPPING ${x}_m OPTIONS (schema = 'cached');
+CACHE MAPPING m_patient OPTIONS (schema = 'cached');
+CREATE ROLE ${x}_role; CREATE USER ${x}_user PASSWORD 'Correct-horse-9!'; ${v === 0 ? '' : `CREATE USER ${x}_more;`} CREATE ONTOLOGY ${x}_onto; CREATE AGENT ${x}_agent ONTOLOGY (${x}_onto);
+CREATE USER agnes${v} PASSWORD 'Correct-horse-9!'; CREATE USER low PASSWORD 'Correct-horse-9!'`;
+};
+
+/** The services of one process have caches in common, by the name of a user who is impersonated. */
+const GRANTS = (v: World): readonly string[] => [
+  ...['low', `agnes${v}`].flatMap((u) =>
+    ['patient', 'room', 'heavy'].slice(0, u === 'low' ? 3 : 1).map((c) => `QUERY ON ontology.clinic.concept.${c} TO USER ${u}`),
+  ),
+  'QUERY ON ontology.clinic.view.names TO USER low',
+  `AUTH ON user.agnes${v} TO USER low`,
+];
+
+interface Side {
+  readonly s: TestService;
+  readonly token: string;
+  readonly heard: Turn<unknown>[];
+  readonly v: World;
+}
+const sides: Side[] = [];
+const says = 'SELECT name FROM svc.patient';
+
+async function start(v: World): Promise<Side> {
+  const heard: Turn<unknown>[] = [];
+  const llm: LanguageModels = {
+    name: 'fake/one',
+    timeoutMs: 20_000,
+    async ask<T>(turn: Turn<T>) {
+      heard.push(turn);
+      const value = turn.schema.safeParse({ concept: 'patient', reason: 'so', sql: says, refusal: null, answer: 'Well.' });
+      return { value: value.success ? value.data : undefined, text: '', inputTokens: 3, outputTokens: 1, durationMs: 1 };
+    },
+  };
+  const s = await startService({
+    tables: [...tables(v), 'GRANT USAGE ON SCHEMA c TO kg_reader', 'GRANT SELECT ON ALL TABLES IN SCHEMA c TO kg_reader'],
+    settings: (database) => ({ API_AUTH_SALT: SALT, DATASOURCE_MAIN_WRITER: database.secret(DEVELOPER) }),
+    parts: { llm },
+  });
+  for (const statement of model(v).split(/;\s*/)) {
+    const { status, text } = await s.query(statement, /^CREATE (ONTOLOGY|ROLE|USER|AGENT)/.test(statement) ? '' : 'clinic');
+    if (status !== 200 && !/JOB/.test(statement)) throw new Error(`${statement}\n${text}`);
+  }
+  for (const g of GRANTS(v)) await s.rows(`GRANT ${g}`);
+  const [{ token }] = (await s.rows('CREATE TOKEN FOR low')) as [{ token: string }];
+  return { s, token, heard, v };
+}
+
+beforeAll(async () => {
+  sides.push(await start(0), await start(1));
+});
+afterAll(async () => {
+  for (const { s } of sides) await s.close();
+});
+
+/** What differs between any two requests. */
+const plain = (text: string): string =>
+  text
+    .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '<uuid>')
+    .replace(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|\+00(:00)?)?/g, '<time>')
+    .replace(/"(duration_ms|elapsed_ms)":\d+/g, '"$1":0')
+    .replace(/agnes\d/g, 'agnes')
+    .replace(/tk_\w+/g, '<token>')
+    .replace(/~[0-9a-f]{64}/g, '~');
+
+async function answer({ s, token, heard, v }: Side, [path, body, more = {}]: Ask): Promise<string> {
+  heard.length = 0;
+  const who = more['x-api-impersonate-user'] === 'agnes' ? { 'x-api-impersonate-user': `agnes${v}` } : {};
+  const headers = { 'x-api-key': token, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...more, ...who };
+  const response = await s.fetch(`/svc/${path}`, { headers, ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }) });
+  // an etag is the digest of an answer with the id of the version
+  const shown = [...response.headers].filter(([name]) => !/^(date|x-request-id|set-cookie|etag)$/.test(name)).sort();
+  const prompts = heard.map((t) => `${t.stage}: ${t.user}`).join('\n');
+  return plain(`${response.status} ${await response.text()}\n${shown.map((h) => h.join(': ')).join('\n')}\n${prompts}`);
+}
+
+type Ask = readonly [path: string, body?: unknown, headers?: Readonly<Record<string, string>>];
+const sql = (query: string, headers?: Readonly<Record<string, string>>): Ask => ['api/query', { ontology_name: 'clinic', query }, headers ?? {}];
+/** `@` is replaced by each of these. */
+const NAMES = ['hqxa', 'zzyb', 'nonesuch'];
+const named = (text: string): readonly string[] => (text.includes('@') ? NAMES.map((n) => text.replaceAll('@', n)) : [text]);
+
+const STATEMENTS: readonly string[] = [
+  ...[
+    'JOBS',
+    'CACHES',
+    'CONCEPTS',
+    'PROPERTIES',
+    'VIEWS',
+    'MAPPINGS',
+    'EXAMPLES',
+    'ONTOLOGIES',
+    'AGENTS',
+    'USERS',
+    'ROLES',
+    'POLICIES',
+    'VERSIONS',
+    'VERSION',
+    'DATASOURCES',
+    'TABLES',
+    'TAGS',
+    'MEASURES',
+    'GRANTS',
+    'PERMISSIONS',
+    'TOKEN FOR low',
+    'TOKEN FOR @_user',
+    'JOB @_job',
+    'CREATE JOB @_job',
+    'CREATE ONTOLOGY clinic',
+    'CREATE CONCEPT patient',
+    'CREATE CONCEPT @_doc',
+    'CREATE MAPPING m_patient',
+    'CREATE VIEW names',
+    'CREATE POLICY @_east',
+  ].map((w) => `SHOW ${w}`),
+  ...[
+    'JOBS',
+    'CACHES',
+    'CONCEPTS',
+    'PROPERTIES',
+    'CONCEPT_PROPERTIES',
+    'CONCEPT_RELATIONSHIPS',
+    'RELATIONSHIPS',
+    'INHERITANCE',
+    'VIEWS',
+    'MAPPINGS',
+    'EXAMPLES',
+    'ONTOLOGIES',
+    'AGENTS',
+    'USERS',
+    'ROLES',
+    'POLICIES',
+    'RESTRICTIONS',
+    'PERMISSIONS',
+    'GRANTS',
+    'AUDIT',
+    'PROPERTIES_STATISTICS',
+    'CONCEPTS_STATISTICS',
+    'MEASURES',
+    'VERSIONS',
+    'DATASOURCES',
+    'TOKENS',
+    'BENCHMARKS',
+  ].map((t) => `SELECT * FROM svc.SYS_${t}`),
+  ...[
+    'RUN JOB @_job',
+    'DROP JOB @_job',
+    'ALTER JOB @_job PAUSE',
+    'CACHE MAPPING @_m',
+    'UNCACHE MAPPING @_m',
+    'CACHE MAPPING m_room',
+    'VALIDATE DATA',
+    'DESC svc.patient',
+    'DESC dsvc.patient',
+    'DESC dsvc.heavy',
+    'DESC svc.@_doc',
+    'DESC vsvc.names',
+  ],
+  ...['EXPLAIN', 'EXPLAIN (LOGICAL)', 'EXPLAIN ANALYZE', 'EXPLAIN (LOGICAL, FORMAT JSON)'].flatMap((e) =>
+    [
+      'SELECT * FROM dsvc.patient',
+      'SELECT * FROM svc.heavy',
+      'SELECT * FROM vsvc.names',
+      'SELECT count("has_kin[patient].no") AS n FROM dsvc.patient',
+      'SELECT * FROM svc.@_doc',
+      'SELECT name FROM svc.thing',
+      'SELECT * FROM svc.room WHERE 1 / (w - 7) > 1',
+    ].map((q) => `${e} ${q}`),
+  ),
+  'SELECT * FROM dsvc.patient ORDER BY no',
+  'SELECT * FROM esvc.patient ORDER BY no',
+  'SELECT "kin_of[patient*].name" AS k FROM dsvc.patient ORDER BY no',
+  'SELECT "@_link[@_doc].id" FROM dsvc.patient',
+  'SELECT "@_lnk[patient].id" FROM dsvc.patient',
+  'SELECT @_wor FROM svc.patient',
+  'SELECT * FROM svc.@_dok',
+  'SELECT * FROM svc.@_sic',
+  'SELECT * FROM vsvc.@_vie',
+  'SELECT _type_of_@_sick FROM dsvc.patient',
+  'SELECT _type_of_heavy FROM dsvc.patient ORDER BY no',
+  'SELECT "measure.heads" FROM dsvc.patient',
+  'SELECT sum("measure.heads") AS h FROM dsvc.patient',
+  ...[
+    'w = 1e308',
+    'w * 10 > 1',
+    '1 / (w - 1) > 0',
+    'CAST(w AS int) > 0',
+    'CAST(w AS real) > 0',
+    'sqrt(w) > 1',
+    'CAST(label AS int) > 1',
+    'exp(w) > 1',
+    '1 / (no - 7) > 0',
+    'no = 7',
+    "label = 'x7'",
+    'w > 1e307',
+    'power(w, 9) > 1',
+    'ln(w) > 0',
+  ].flatMap((c) => [
+    `SELECT no FROM svc.room WHERE ${c} ORDER BY no`,
+    `SELECT count(*) AS n FROM svc.room r WHERE EXISTS (SELECT 1 FROM svc.room o WHERE ${c.replace(/\b(w|no|label)\b/g, 'o.$1')})`,
+    ...(c.includes('label') ? [] : [`SELECT no FROM svc.patient WHERE ${c} ORDER BY no`, `SELECT no FROM svc.heavy WHERE ${c} ORDER BY no`]),
+  ]),
+  ...['sum(w)', 'avg(w)', 'stddev(w)', 'var_pop(w)', 'max(w)', "string_agg(label, ',' ORDER BY no)", 'sum(w * 1e10)', 'sum(CAST(w AS int))'].map(
+    (a) => `SELECT ${a} AS x FROM svc.room`,
+  ),
+  'SELECT diagnosis, count(*) AS n FROM svc.patient GROUP BY diagnosis',
+  "SELECT no FROM svc.patient WHERE diagnosis = 'Gout'",
+  'SELECT no FROM svc.patient WHERE CAST(diagnosis AS int) > 0',
+  "SELECT no FROM svc.patient WHERE name = 'Hid3' OR 1 / (no - 3) > 0",
+  'DROP CONCEPT @_doc',
+  "CREATE EXAMPLE 'x' AS SELECT name FROM svc.patient",
+  'CREATE TOKEN FOR @_user',
+  'GRANT QUERY ON ontology.clinic.concept.@_doc TO USER low',
+];
+
+const DOORS: readonly Ask[] = [
+  ...[
+    'get_ontologies',
+    'get_agents',
+    'get_ontology/clinic',
+    'get_ontology/@_onto',
+    'get_config/x',
+    'llm_prompts/clinic',
+    'openapi/clinic.json',
+    'openapi/clinic.yaml',
+    'openapi/@_onto.json',
+    'q/clinic/concept/patient',
+    'q/clinic/concept/@_doc',
+    'q/clinic/view/names',
+    'q/clinic/view/@_view',
+    'q/clinic/concept/patient?_subj_=@_wor&_op_=eq&_comp_=1',
+    'q/clinic/concept/patient?_select_=@_link',
+    'q/clinic/concept/room?_subj_=w&_op_=gt&_comp_=1e308',
+    'q/clinic/concept/patient?_subj_=diagnosis&_op_=eq&_comp_=Gout',
+    'health',
+    'fetch_conversation_history',
+  ].flatMap((p) => named(`api/${p}`).map((q): Ask => [q])),
+  ...['patient', 'words of @', 'who has Gout', 'who is sick', 'rooms', 'Hid3']
+    .flatMap(named)
+    .flatMap((text): Ask[] => [
+      ['api/kb/search', { ontology: 'clinic', query: text }],
+      ...['prompt', 'answer'].map((k): Ask => [`openapi/execute/${k}`, { prompt: text }, { ontology: 'clinic' }]),
+    ]),
+];
+
+const PEOPLE: readonly (Readonly<Record<string, string>> | undefined)[] = [
+  undefined,
+  { 'x-api-impersonate-user': 'agnes' },
+  ...['hqxa_user', 'zzyb_user', 'nonesuch', 'admin', 'hqxa_user@x'].map((u) => ({ 'x-api-impersonate-user': u })),
+];
+
+it('has the same answers in both worlds', { timeout: 600_000 }, async () => {
+  const asks: Ask[] = [...STATEMENTS.flatMap(named).map((q) => sql(q)), ...DOORS];
+  const some = asks.filter((_, i) => i % 4 === 0);
+  const all: Ask[] = PEOPLE.flatMap((who, i) => (i === 0 ? asks : i === 1 ? asks : some.slice(0, 12)).map(([p, b, h]): Ask => [p, b, { ...h, ...who }]));
+  const counts = new Map<string, number>();
+  const faults: string[] = [];
+  let asked = 0;
+  for (const a of all) {
+    const [one = '', other = ''] = await Promise.all(sides.map((side) => answer(side, a)));
+    counts.set(one.slice(0, 3), (counts.get(one.slice(0, 3)) ?? 0) + 1);
+    asked += sides[0]?.heard.length ? 1 : 0;
+    if (one !== other || one.startsWith('500')) {
+      let at = 0;
+      while (at < one.length && one[at] === other[at]) at++;
+      faults.push(
+        `${JSON.stringify(a)}\n${one.slice(0, 3)} ${one.slice(Math.max(0, at - 150), at + 250)}\n--- or\n${other.slice(Math.max(0, at - 150), at + 250)}`,
+      );
+    }
+  }
+  if (process.env.DEEP) process.stderr.write(`${all.length} pairs, ${asked} with prompts: ${[...counts].map(([k, n]) => `${k}: ${n}`).join(', ')}\n`);
+  expect(counts.get('200') ?? 0).toBeGreaterThan(180);
+  expect(asked).toBeGreaterThan(10);
+  expect(
+    faults.length,
+    faults
+      .slice(0, 12)
+      .map((f) => f.slice(0, 1600))
+      .join('\n\n'),
+  ).toBe(0);
+});
+
+it('refuses a sign-in in the same way, whether the user exists', async () => {
+  for (const user of ['hqxa_user', 'zzyb_user', 'nonesuch']) {
+    const bearer = await makeBearer({ user, password: 'wrong' }, SALT, Date.now());
+    const [one, other] = await Promise.all(sides.map((side) => answer(side, ['api/get_token', {}, { authorization: `Bearer ${bearer}` }])));
+    expect(one).toBe(other);
+  }
+});
