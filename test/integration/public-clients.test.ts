@@ -332,6 +332,18 @@ describe('statements of public clients', () => {
     await run("ALTER USER timbr_impersonating SET ACTIVE = 'false'");
     expect((await run(show)).map((row: object) => Object.keys(row).sort())).toEqual([tokens, tokens, tokens]);
     await run("ALTER USER timbr_impersonating SET ACTIVE = 'true'");
+    // what the script has changed counts
+    for (const sql of [
+      `ALTER USER timbr_impersonating SET ACTIVE = 'false'; ${show}`,
+      `CREATE USER timbr_idle; ALTER USER timbr_idle SET ACTIVE = 'false'; show token for timbr_idle`,
+    ])
+      expect((await run(sql)).filter((row: object) => 'token' in row)).toEqual([]);
+    expect(await run('show token for timbr_idle', { headers: { 'x-read-only': 'true' } })).toEqual([]);
+    expect((await run("ALTER USER timbr_idle SET ACTIVE = 'true'; show token for timbr_idle")).map((row: object) => 'token' in row)).toEqual([true]);
+    const [shownNow] = await run('CREATE TOKEN FOR timbr_idle; show token for timbr_idle').then((rows) => rows.slice(-1));
+    expect([Object.keys(shownNow).sort(), shownNow.label]).toEqual([tokens, null]);
+    expect((await run(`REVOKE TOKEN '${shownNow.token_id}'; show token for timbr_idle`)).map((row: object) => 'token' in row)).toEqual([true]);
+    await run("DROP USER timbr_idle; ALTER USER timbr_impersonating SET ACTIVE = 'true'");
     for (let i = 0; i < 21; i++) await run(show);
     expect(await run(show, { headers: { 'x-read-only': 'true' } })).toHaveLength(20);
     // tokens that were made by CREATE TOKEN are listed, and no other is made

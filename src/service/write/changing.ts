@@ -66,6 +66,8 @@ export class Changing {
   readonly dropped = new Set<string>();
   /** Users that the script has added to the role `admin` (true) or removed from it (false), by id. */
   readonly admins = new Map<string, boolean>();
+  /** Users that the script has set active (true) or inactive (false), by id. */
+  readonly active = new Map<string, boolean>();
   /** Examples after the changes of the script, by id of the ontology. Ontologies whose examples were not read have no entry. */
   readonly examples = new Map<string, Examples>();
 
@@ -153,6 +155,11 @@ export class Changing {
   /** True if a user is an administrator after the statements so far. @throws SvcError 503 */
   async isAdministrator(user: catalog.Found): Promise<boolean> {
     return this.admins.get(user.id) ?? (!this.made(user) && (await adminState(this.db, user.id)).admin);
+  }
+
+  /** True if a user is active after the statements so far. @throws SvcError 503 */
+  async isActive(user: catalog.Found): Promise<boolean> {
+    return this.active.get(user.id) ?? (this.made(user) || (await catalog.findUser(this.db, user.name))?.active === true);
   }
 
   /** Checks that a user can be dropped, deactivated or removed from the role `admin`. @throws SvcError 400 `last_admin`, `built_in` */

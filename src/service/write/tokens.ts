@@ -38,9 +38,10 @@ async function createToken(ctx: Changing, { user: name, label, expires, source, 
   const guard = await ctx.requireMayChange(user, source.offset);
   if (label !== null) checkLabel(label);
   const { runtime } = ctx.session.request;
-  const again = ifNone ? shownBy(ctx).get(user.id) : undefined;
+  const script = tokensOf(ctx);
+  const again = ifNone ? script.shown.get(user.id) : undefined;
   if (again !== undefined) return done([], again);
-  const known = ifNone ? await listTokens(ctx.db, user.id) : [];
+  const known = ifNone ? [...(await listTokens(ctx.db, user.id)), ...(script.made.get(user.id) ?? [])].filter((t) => !script.revoked.has(t.token_id)) : [];
   if (ifNone && !(await needsToken(ctx, user, known))) return { calls: [], rows: () => known };
   const id = crypto.randomUUID();
   const surplus = known.filter((t) => t.label === SHOWN).slice(0, 1 - MOST_SHOWN);
@@ -66,21 +67,36 @@ async function createToken(ctx: Changing, { user: name, label, expires, source, 
     by: creatorsOf(ctx.principal),
   });
   const row = { token_id: id, user: user.name, token, expires: end };
-  if (ifNone) shownBy(ctx).set(user.id, row);
+  if (ifNone) script.shown.set(user.id, row);
+  else script.made.set(user.id, [...(script.made.get(user.id) ?? []), listed(id, label?.text ?? null, runtime.now(), end)]);
   return done([...guard, ...calls, ...surplus.flatMap((t) => revoke(String(t.token_id)))], row);
 }
 
-/** The tokens that SHOW TOKEN FOR has made in the script, by id of the user: a script makes one of each user. */
-const shown = new WeakMap<Changing, Map<string, Readonly<Record<string, unknown>>>>();
-function shownBy(ctx: Changing): Map<string, Readonly<Record<string, unknown>>> {
-  const all = shown.get(ctx) ?? new Map<string, Readonly<Record<string, unknown>>>();
-  shown.set(ctx, all);
-  return all;
+/** What a script has done to tokens. The catalog does not have it before the script commits. */
+interface OfScript {
+  /** The tokens that SHOW TOKEN FOR has made, by id of the user: a script makes one of each user. */
+  readonly shown: Map<string, Readonly<Record<string, unknown>>>;
+  /** The tokens that CREATE TOKEN has made, as a list shows them, by id of the user. */
+  readonly made: Map<string, readonly Listed[]>;
+  readonly revoked: Set<unknown>;
+}
+type Listed = Awaited<ReturnType<typeof listTokens>>[number];
+
+const scripts = new WeakMap<Changing, OfScript>();
+function tokensOf(ctx: Changing): OfScript {
+  const known = scripts.get(ctx) ?? { shown: new Map(), made: new Map(), revoked: new Set() };
+  scripts.set(ctx, known);
+  return known;
 }
 
+const listed = (id: string, label: string | null, now: number, expires: string): Listed => {
+  const [created, until] = [new Date(now).toISOString(), expires].map((time) => time.replace('Z', '+00:00'));
+  return { token_id: id, label, created: created ?? null, expires: until ?? null, last_used: null };
+};
+
 /** Whether SHOW TOKEN FOR makes a token: not of a user who is not active, for whom it would become valid later, and not if the user has tokens of others. */
-async function needsToken(ctx: Changing, user: catalog.Found, known: Awaited<ReturnType<typeof listTokens>>): Promise<boolean> {
-  if (!ctx.made(user) && (await catalog.findUser(ctx.db, user.name))?.active !== true) return false;
+async function needsToken(ctx: Changing, user: catalog.Found, known: readonly Listed[]): Promise<boolean> {
+  if (!(await ctx.isActive(user))) return false;
   const now = ctx.session.request.runtime.now();
   return !known.some((t) => t.label !== SHOWN && !(Date.parse(t.expires ?? '') <= now));
 }
@@ -98,6 +114,9 @@ async function revokeToken(ctx: Changing, { id }: RevokeToken): Promise<Done> {
   }
   const guard = found.user.id === ctx.principal.userId ? [] : await ctx.requireMayChange(found.user, id.offset);
   await makeRoomForToken(ctx, found.user, found.id);
+  const script = tokensOf(ctx);
+  script.revoked.add(found.id);
+  if (script.shown.get(found.user.id)?.token_id === found.id) script.shown.delete(found.user.id);
   return done([...guard, ...revoke(found.id)], { token_id: found.id, user: found.user.name, revoked: true });
 }
 

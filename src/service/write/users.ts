@@ -114,6 +114,7 @@ async function alterUser(ctx: Changing, { name, setting, value, source }: AlterU
     if (setting === 'active') {
       const active = activeOf(value);
       if (!active) await ctx.requireNotLastAdmin(user, name);
+      ctx.active.set(user.id, active);
       return rights.setActive(user.id, active);
     }
     if (value.text === '') throw noPassword(value.offset);
