@@ -402,27 +402,40 @@ describe('the versions of an ontology', () => {
   };
   const ids = async (): Promise<string[]> => (await s.rows('SHOW VERSIONS', 'kept')).map((v) => v.id);
 
-  it('take a limited number of bytes, which the operator sets', async () => {
+  it('take a limited number of bytes, which the operator sets; administrators can go beyond it, and editors of parts have half of it', async () => {
     await many();
-    const request = await s.request(s.token);
-    const { runtime } = request;
-    const sent = (versionMiB: number): Promise<string> =>
-      runScript(
+    const owner = await s.user('owner', 'EDIT ON ALL ontology.kept', 'QUERY ON ALL ontology.kept');
+    const partly = await s.user('partly', 'EDIT ON ontology.kept');
+    const sent = async (versionMiB: number, token: string, sql = 'CREATE OR REPLACE PROPERTY more string'): Promise<unknown> => {
+      const request = await s.request(token);
+      const { runtime } = request;
+      return runScript(
         { ...request, runtime: { ...runtime, config: { ...runtime.config, versionMiB } } },
-        { ontology: 'kept', sql: 'CREATE CONCEPT more (id bigint, PRIMARY KEY (id))', limit: null, datasource: null },
+        { ontology: 'kept', sql, limit: null, datasource: null },
       ).then(
-        () => 'made',
+        (answer) => ('data' in answer ? (answer.data as { warnings: { code: string }[] }[])[0]?.warnings.map((w) => w.code) : answer),
         (error) => `${error.status} ${error.code}`,
       );
-    const stored = await s.database.superuser(
-      "SELECT sum(pg_column_size(content) + pg_column_size(statement))::int AS n FROM kg_catalog.ontology_versions WHERE ontology_id = (SELECT id FROM kg_catalog.ontologies WHERE name = 'kept')",
+    };
+    const taken = async (): Promise<number> => {
+      const stored = await s.database.superuser(
+        "SELECT sum(pg_column_size(content) + pg_column_size(statement))::int AS n FROM kg_catalog.ontology_versions WHERE ontology_id = (SELECT id FROM kg_catalog.ontologies WHERE name = 'kept')",
+      );
+      return Number(stored[0]?.n) / 1024 / 1024;
+    };
+    const rollback = `ROLLBACK ONTOLOGY kept TO VERSION '${(await ids())[1]}'`;
+    const refused = '400 too_many_versions';
+    const warned = ['versions_nearly_full'];
+    expect([await sent(await taken(), owner), await sent(await taken(), owner, rollback), await sent(1.9 * (await taken()), partly)]).toEqual(
+      Array(3).fill(refused),
     );
-    const mib = Number(stored[0]?.n) / 1024 / 1024;
-    expect(await sent(mib)).toBe('400 too_many_versions');
-    expect(await sent(mib + 0.001)).toBe('made');
+    for (const sql of ['DROP CONCEPT c1', rollback]) expect(await sent((await taken()) / 2, s.token, sql), sql).toEqual(warned);
+    expect(await sent((await taken()) + 0.001, owner)).toEqual(warned);
+    expect(await sent(2 * (await taken()) + 0.002, partly)).toEqual(warned);
+    expect([await sent(2 * (await taken()), owner), await sent(4 * (await taken()), partly)]).toEqual([[], []]);
     // a new ontology has none
     expect(await s.fault('CREATE ONTOLOGY fresh; DROP ONTOLOGY fresh')).toBe('200 undefined');
-    await s.rows('DROP ONTOLOGY kept');
+    await s.rows('DROP ONTOLOGY kept; DROP USER owner; DROP USER partly');
   });
 
   it('are all kept, or as long as the operator says; the current one and those before it stay', async () => {

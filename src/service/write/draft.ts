@@ -33,7 +33,7 @@ import { checkPolicies } from './policy-check.ts';
 import { requireValidTypes } from './retyped.ts';
 import { collision, hidePolicies, SeenDraft } from './seen-draft.ts';
 import { requireRoomForDescription } from './snapshot-room.ts';
-import { requireRoomForVersion } from './version-room.ts';
+import { type NearlyFull, requireRoomForVersion } from './version-room.ts';
 import {
   type Made,
   modelOf,
@@ -77,6 +77,7 @@ export class Draft {
   /** True if `allowed_functions` was set; texts that became invalid are listed when the draft is written. */
   #setFunctions = false;
   #broken: readonly BrokenText[] = [];
+  #nearlyFull: readonly NearlyFull[] = [];
   /** Offset of the last modelling statement. */
   #at = 0;
   #calls: Call[] = [];
@@ -349,7 +350,7 @@ export class Draft {
       if (content.length > MODEL_BYTES) throw new SvcError(400, 'model_too_large', `The model is larger than ${MODEL_BYTES / 1024 / 1024} MiB`);
       requireRoomForDescription(this.#caller.snapshot.ontologies, this.row, this.#made, graph.model.description, this.#at);
       const first = this.#made && this.#seq === 0;
-      if (!first) await requireRoomForVersion(this.#runtime, this.row, this.#at);
+      if (!first) this.#nearlyFull = await requireRoomForVersion(this.#runtime, this.#caller.principal, this.row, this.#at);
       const version = crypto.randomUUID();
       const newVersion = {
         ontologyId: this.row.id,
@@ -375,9 +376,9 @@ export class Draft {
     return { calls, version: this.#version };
   }
 
-  /** Warnings about what the script has written, and about texts that its `allowed_functions` make invalid. */
-  get warnings(): readonly (Warning | BrokenText)[] {
-    return [...this.#warnings, ...this.#broken];
+  /** Warnings about what the script has written, about texts that its `allowed_functions` make invalid, and about the room for versions. */
+  get warnings(): readonly (Warning | BrokenText | NearlyFull)[] {
+    return [...this.#warnings, ...this.#broken, ...this.#nearlyFull];
   }
 
   /** Sets the attached datasources for the next statements of the script. */
