@@ -56,7 +56,8 @@ export class Ontology {
     };
     this.#runtime = {
       config: readConfig({}),
-      db: { query: unused, batch: unused } as unknown as Runtime['db'],
+      // no version is stored
+      db: { query: async () => [], batch: unused } as unknown as Runtime['db'],
       parser,
       now: () => 0,
       waitUntil: () => undefined,
