@@ -146,8 +146,8 @@ export class PlanState {
   }
 
   /** The state of another plan, to find out what is true of a part of it for each caller with the same rights. */
-  trial(): PlanState {
-    return new PlanState({ ...this.context, caller: undefined });
+  trial(changes: Partial<PlanContext> = {}): PlanState {
+    return new PlanState({ ...this.context, ...changes, caller: undefined });
   }
 
   /** A new alias, unique in the plan. No text can write it: names must not begin with `~`. */

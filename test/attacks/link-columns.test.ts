@@ -310,3 +310,74 @@ GRANT QUERY ON ALL ontology.elders TO USER rex; GRANT QUERY ON datasource.main T
   expect(both.length).toBe(2);
   expect(await s.rows(`${inland} AND 1 / (id - 7) < 9`, 'elders', rex)).toEqual(both);
 });
+
+it('Links that refer to a logic concept are refused where its condition reads masked values', async () => {
+  await s.rows(`CREATE ONTOLOGY veiled; CREATE PROPERTY years bigint AS SELECT age + 0;
+CREATE CONCEPT being (id bigint, age bigint, years bigint, town string, PRIMARY KEY (id), CONSTRAINT likes MULTIREFERENCE food INVERSEOF liked_by,
+  CONSTRAINT fan MULTIREFERENCE food INVERSEOF fan_of, CONSTRAINT eats MULTIREFERENCE food INVERSEOF eaten_by, CONSTRAINT knows MULTIREFERENCE food INVERSEOF known_by,
+  CONSTRAINT born FOREIGN KEY (town) REFERENCES place (name));
+CREATE CONCEPT place (name string, isle boolean, PRIMARY KEY (name)); CREATE CONCEPT food (code string, PRIMARY KEY (code));
+CREATE CONCEPT senior INHERITS (being) FROM svc.being WHERE age > 9; CREATE CONCEPT older INHERITS (senior) FROM svc.senior WHERE id > 0;
+CREATE CONCEPT aged INHERITS (being) FROM svc.being WHERE years > 9; CREATE CONCEPT islander INHERITS (being) FROM dsvc.being WHERE "born[place].isle";
+CREATE CONCEPT fond INHERITS (being) FROM dsvc.being WHERE id > 0 OR "knows[food].known_by[being].id" IS NOT NULL;
+CREATE MAPPING h INTO (place) AS SELECT name, isle FROM (VALUES ('Man', true), ('Ulm', false)) v(name, isle);
+CREATE MAPPING a INTO (being) AS SELECT id, age, town FROM (VALUES (1, 3, 'Ulm'), (2, 12, 'Man'), (3, 5, 'Ulm')) v(id, age, town);
+CREATE MAPPING c INTO (food) AS SELECT code FROM (VALUES ('egg')) v(code);
+${[
+  ['likes', 'liked_by', 'older'],
+  ['fan', 'fan_of', 'islander'],
+  ['eats', 'eaten_by', 'aged'],
+  ['knows', 'known_by', 'fond'],
+]
+  .map(
+    ([
+      to,
+      from,
+      concept,
+    ]) => `CREATE MAPPING l_${to} (CONSTRAINT ${to} FOREIGN KEY (code) REFERENCES food (code), CONSTRAINT ${from} FOREIGN KEY (nr) REFERENCES ${concept} (id))
+  AS SELECT nr, code FROM (VALUES (1, 'egg'), (2, 'egg'), (3, 'egg')) v(nr, code);`,
+  )
+  .join(' ')}
+GRANT QUERY ON ALL ontology.veiled TO USER rex; GRANT QUERY ON datasource.main TO USER rex`);
+  const through = (relationship: string): readonly string[] => [
+    `SELECT id FROM dsvc.being WHERE "${relationship}[food].code" IS NOT NULL ORDER BY id`,
+    `SELECT id FROM dsvc.being WHERE 1 / (id - 7) < 9 AND "${relationship}[food].code" IS NOT NULL ORDER BY id`,
+  ];
+  const ids = async (sql: string): Promise<unknown> => {
+    const { status, json } = await s.query(sql, 'veiled', rex);
+    return status === 200 ? json.data.map((r: { readonly id: number }) => r.id) : `${status} ${json.code}`;
+  };
+  const answers = async (): Promise<unknown[][]> => {
+    const queries = ['likes', 'fan', 'eats', 'knows'].map(through);
+    const found: unknown[][] = [];
+    for (const pair of queries) found.push([await ids(pair[0] as string), await ids(pair[1] as string)]);
+    return found;
+  };
+  const ALL = [1, 2, 3];
+  const masked = '403 masked';
+  // hides no row
+  await s.rows('CREATE POLICY few ON CONCEPT being TO PUBLIC USING (id < 100)', 'veiled');
+  expect(await answers()).toEqual([
+    [[2], [2]],
+    [[2], [2]],
+    [[2], [2]],
+    [ALL, ALL],
+  ]);
+  await s.rows('CREATE POLICY veil ON PROPERTY age MASK NULL', 'veiled');
+  const refused = await answers();
+  expect(refused).toEqual([
+    [masked, masked],
+    [[2], [2]],
+    [masked, masked],
+    [ALL, ALL],
+  ]);
+  // the answers are the same when they are asked again
+  expect(await answers()).toEqual(refused);
+  const { json } = await s.query('SELECT id, "likes[food].code" FROM dsvc.being', 'veiled', rex);
+  expect(json.data).toBe('a concept to which links refer reads a property whose values are masked for you');
+  await s.rows('DROP POLICY veil; CREATE POLICY veil ON PROPERTY isle MASK NULL', 'veiled');
+  expect((await answers())[1]).toEqual([masked, masked]);
+  await s.rows('DROP POLICY few', 'veiled');
+  // without a row policy, links are shown with the rows of any concept
+  expect((await answers())[1]).toEqual([ALL, ALL]);
+});

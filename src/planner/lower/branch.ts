@@ -33,7 +33,7 @@ import { divideAsDeclared } from '../read/integer-division.ts';
 import type { MappedRows } from '../read/mapped.ts';
 import type { MaskRule } from '../secure/access.ts';
 import { listsFor } from '../secure/listed.ts';
-import { type AppliedRule, instancesOnly } from '../secure/policies.ts';
+import { type AppliedRule, rulesOfInstances } from '../secure/policies.ts';
 import { isShown } from '../secure/shown.ts';
 import { BranchPaths, type Reading } from './calculated/branch-paths.ts';
 import { requireMergeable } from './calculated/calls.ts';
@@ -76,7 +76,7 @@ export class Branch {
     this.rows = state.texts.mapping(mapping);
     this.#paths = new BranchPaths(this, filter?.readsAll === true);
     state.facts.readsHidden ||= state.seen.concept(mapped.name) === undefined;
-    this.rules = state.position.isTrusted ? [] : [...(state.policies?.rowRules(mapping) ?? []), ...instancesOnly(mapped, filter?.instancesOf)];
+    this.rules = state.position.isTrusted ? [] : [...(state.policies?.rowRules(mapping) ?? []), ...rulesOfInstances(mapped, filter?.instancesOf)];
     this.isBelowBarrier = this.rules.length > 0 || filter?.isBelowBarrier === true;
     if (this.rules.length > 0) state.facts.hasRowPolicies = true;
     this.#hides = this.rows.leavesOut && state.hidesTables(mapping.datasource);

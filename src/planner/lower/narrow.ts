@@ -37,7 +37,7 @@ export interface RowFilter {
   readonly typesAreFiltered?: boolean;
   /** Only rows that the caller may read as instances of this concept. */
   readonly as?: ReadableAs;
-  /** Only rows that are instances of these logic concepts, whose conditions see all rows and true values. */
+  /** Only rows that are instances of these logic concepts, whose conditions see all rows and true values. Only `instancesOnly` sets it, which refuses masked properties. */
   readonly instancesOf?: readonly Concept[];
   /** Only rows of this mapping. */
   readonly mapping?: MappingDef;

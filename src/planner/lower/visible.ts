@@ -7,6 +7,7 @@ import { and, cast, column, equals, exists, type Node, OFFSET_ZERO, type SelectS
 import { actualProperty } from '../plan/wanted.ts';
 import type { PlanState } from '../plan-state.ts';
 import { baseOf, sourcesOf } from '../secure/policies.ts';
+import { instancesOnly } from './instances.ts';
 import { circularConcept } from './logic.ts';
 import { conceptSource } from './sources.ts';
 
@@ -81,13 +82,13 @@ function visibleRows(
     // A policy applies to the rows of a logic concept's source.
     const { base, when } = hidden.includes(owner) ? { base: owner.concept, when: [] } : baseOf(owner.concept);
     // Where links refer to the concept, another row with the same key may be visible without being an instance. Where rows of the concept are joined, the join tests the condition.
-    const instancesOf = isReferredTo ? when : [];
+    const filter = isReferredTo ? instancesOnly(state, owner.concept, when) : undefined;
     const wanted = new Map(keys.map(([name, def]) => [name, actualProperty(state, def)] as const));
     const same = keys.map(([name, def]) => equals(column('o', name), cast(column('r', name), parseType(def.type).sql)));
     const source = state.position.asOwner(
       base,
       () => circularConcept(base),
-      () => conceptSource(state, base, wanted, base, instancesOf.length > 0 ? { comparisons: [], instancesOf } : undefined),
+      () => conceptSource(state, base, wanted, base, filter),
     );
     return exists(select({ targetList: [], fromClause: [subselect(source, 'o')], whereClause: and(same) as Node }));
   });

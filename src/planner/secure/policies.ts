@@ -4,7 +4,7 @@
  * conditions of policies see all rows and unmasked values.
  */
 import { visited } from '../../budget.ts';
-import { forbidden } from '../../errors.ts';
+import { forbidden, SvcError } from '../../errors.ts';
 import type { Concept, Graph, Relationship } from '../../ontology/graph.ts';
 import type { MappingDef, PropertyDef } from '../../ontology/model.ts';
 import { ENTITY_COLUMNS, fold } from '../../ontology/names.ts';
@@ -45,6 +45,8 @@ export class Policies {
   readonly #maskIn = new Map<string, MaskRule | undefined>();
   /** Whether the row rules of a mapping may raise an error on a value, as far as it is known. */
   readonly failing = new Map<MappingDef, boolean>();
+  /** Whether the conditions of a logic concept read a masked property, by the concept's name, as far as it is known. */
+  readonly readingMasked = new Map<string, boolean>();
 
   static of(access: Access, graph: Graph): Policies {
     let byGraph = KNOWN.get(access);
@@ -75,6 +77,10 @@ export class Policies {
       else this.#masks.set(key, [mask]);
     }
     for (const list of this.#masks.values()) list.sort(bySeverity);
+  }
+
+  get hasMasks(): boolean {
+    return this.#masks.size > 0;
   }
 
   /** The rules that apply to the rows of a mapping, in the order of the policies. */
@@ -238,8 +244,8 @@ export function sourcesOf(concept: Concept): { readonly mappings: ReadonlySet<Ma
   return { mappings: mappingsOf(base), when };
 }
 
-/** The rules of a mapping's rows of which only the instances of logic concepts are read. */
-export const instancesOnly = (mapped: Concept, when: readonly Concept[] = []): readonly AppliedRule[] =>
+/** The rules of a mapping's rows of which only the instances of logic concepts are read (lower/instances.ts). */
+export const rulesOfInstances = (mapped: Concept, when: readonly Concept[] = []): readonly AppliedRule[] =>
   when.length === 0 ? [] : [{ concept: mapped, rule: { concept: mapped.name, conditions: [] }, when, isRequired: true }];
 
 /** The concept whose rows a logic concept selects from, and the logic concepts between. */
@@ -269,7 +275,11 @@ export function refuseMasked(state: PlanState, concept: Concept, def: PropertyDe
   // the property is named only if the caller sees it, and what reads it is not hidden
   const isSeen = reader.includes('`') && state.context.graph.property(def.name) !== undefined;
   const what = isSeen ? `the property \`${def.name}\`, whose values are masked for you` : 'a property whose values are masked for you';
-  throw forbidden('masked', `${reader} reads ${what}`, {
-    hint: 'Query only values that do not depend on masked properties.',
-  });
+  throw refusedAsMasked(reader, what);
 }
+
+/** 403 `masked`. */
+export const refusedAsMasked = (reader: string, what: string): SvcError =>
+  forbidden('masked', `${reader} reads ${what}`, { hint: 'Query only values that do not depend on masked properties.' });
+
+export const isRefusedAsMasked = (error: unknown): boolean => error instanceof SvcError && error.code === 'masked';

@@ -198,7 +198,7 @@ export function kinFilled(w: KinWorld, seed: number): readonly string[] {
       const value = (prop: string, benign: string, evil: readonly string[]): string =>
         shown && !isMasked(prop, concepts) ? benign : (evil[free(evil.length, t, row, prop)] as string);
       const isElder = n !== null && n > 3;
-      const masksElder = w.masks.some((m) => m.concept === 'elder') || w.rows.has('elder') || named('elder') || w.linked.includes('elder');
+      const masksElder = w.masks.some((m) => m.concept === 'elder') || w.rows.has('elder') || named('elder');
       // the condition of the logic concept is the same in both fillings
       const evilN = !masksElder || (!shown && !only && !named('elder')) ? EVIL_N : isElder ? EVIL_OLD : ['0', '3', '1', 'NULL'];
       const tag = text(fixed(9, t, row, 'tag'));
