@@ -22,18 +22,19 @@ export function exists(kind: Kind, name: string, offset: number, of = ''): SvcEr
 }
 
 /**
- * Checks the name of a new object (docs/design/statements-and-versions.md#names-of-things).
+ * Checks the name of an object (docs/design/statements-and-versions.md#names-of-things).
  *
+ * @param isKept true if an object of that name exists: it may have invisible characters, since older services allowed them
  * @throws SvcError 400 `bad_name`, or `reserved_name` for `thing` and the entity columns
  */
-export function checkName(name: Name, kind: Kind): void {
+export function checkName(name: Name, kind: Kind, isKept: () => boolean = () => false): void {
   const fail = (why: string, code = 'bad_name'): never => {
     throw badRequest(code, `${quoted(name.text)} cannot be the name of a ${kind}: ${why}`, { offset: name.offset });
   };
   const length = [...name.text].length;
   if (length < 1 || length > 128) fail(`a name must have 1 to 128 characters`);
   if (/[[\]]/.test(name.text)) fail('a name cannot contain square brackets');
-  if (looksLikeAnother(name.text)) fail('a name cannot contain control or invisible characters');
+  if (looksLikeAnother(name.text) && (/\p{Cc}/u.test(name.text) || !isKept())) fail('a name cannot contain control or invisible characters');
   if (/^(~|measure\.|_type_of_)/i.test(name.text)) fail('a name cannot start with `~`, `measure.` or `_type_of_`');
   if (kind === 'concept' && fold(name.text) === THING) fail('it is the built-in root', 'reserved_name');
   if ((kind === 'property' || kind === 'measure') && ENTITY_COLUMNS.includes(fold(name.text))) fail('every concept has a column of that name', 'reserved_name');

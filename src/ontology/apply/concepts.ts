@@ -6,14 +6,14 @@ import { fold, sameName, THING } from '../names.ts';
 import { parseType } from '../types.ts';
 import { checkName, exists, notThing, tagsOf } from './checks.ts';
 import { type ApplyContext, keyOf, neutralSchema } from './context.ts';
-import { append, find, put } from './lists.ts';
+import { append, find, isKept, put } from './lists.ts';
 
 export const MAX_DEPTH = 32;
 
 /** Adds a concept, or replaces one and keeps its position, and creates properties that the ontology does not have yet. */
 export function createConcept(model: Model, s: CreateConcept, context: ApplyContext): Model {
   notThing(s.name, s.replace ? 'replaced' : 'created');
-  checkName(s.name, 'concept');
+  checkName(s.name, 'concept', isKept(model, context.before, 'concepts', s.name.text));
   const old = find(model.concepts, s.name.text);
   if (old && !s.replace) throw exists('concept', old.name, s.name.offset);
   const name = old?.name ?? s.name.text;
@@ -84,7 +84,7 @@ class ConceptBuilder {
     this.#context.places.set(name.offset, 'concept', this.#concept, 'property', name.text);
     const known = find(this.#model.properties, name.text);
     if (!known) {
-      checkName(name, 'property');
+      checkName(name, 'property', isKept(this.#model, this.#context.before, 'properties', name.text));
       const measure = find(this.#model.measures, name.text);
       if (measure)
         throw badRequest('exists', `${quoted(measure.name)} is a measure; a concept lists it as ${quoted(measure.name)} MEASURE ${measure.type}`, {
@@ -141,14 +141,14 @@ class ConceptBuilder {
   #relationship(e: Extract<ConceptElement, { kind: 'foreign_key' | 'multireference' }>): void {
     const { places } = this.#context;
     const path = ['concept', this.#concept, 'relationship', e.name.text];
-    checkName(e.name, 'relationship');
+    checkName(e.name, 'relationship', this.#had(e.name));
     if (this.parts.relationships.some((r) => sameName(r.name, e.name.text))) {
       throw badRequest('exists', `the concept ${quoted(this.#concept)} has two relationships ${quoted(e.name.text)}`, { offset: e.name.offset });
     }
     places.set(e.name.offset, ...path);
     places.set(e.target.offset, ...path, 'target');
     if (e.inverse) {
-      checkName(e.inverse, 'relationship');
+      checkName(e.inverse, 'relationship', this.#had(e.inverse));
       places.set(e.inverse.offset, ...path, 'inverse');
       if (sameName(e.inverse.text, e.name.text) && sameName(e.target.text, this.#concept)) {
         throw badRequest('exists', `the relationship ${quoted(e.name.text)} and its inverse need two names`, { offset: e.inverse.offset });
@@ -180,6 +180,14 @@ class ConceptBuilder {
       ...(e.includes.length > 0 ? { includes: this.#included(e.includes, e.name) } : {}),
       description: e.description,
     });
+  }
+
+  /** Whether the concept has a relationship, or the inverse of one, of that name before the statement. */
+  #had(name: Name): () => boolean {
+    return () =>
+      [this.#model, this.#context.before]
+        .flatMap((m) => (m && find(m.concepts, this.#concept)?.relationships) ?? [])
+        .some((r) => sameName(r.name, name.text) || (r.inverse !== null && sameName(r.inverse, name.text)));
   }
 
   #included(names: readonly Name[], relationship: Name): readonly string[] {

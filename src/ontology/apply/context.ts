@@ -1,6 +1,6 @@
 /** What applying a script needs from its caller, and what it records for the checks at the script's end. */
 import type { SqlText, Translation } from '../../language/statements.ts';
-import type { ColumnDef } from '../model.ts';
+import type { ColumnDef, Model } from '../model.ts';
 import { fold } from '../names.ts';
 
 /** A name in an expression, with its position in the caller's whole text. */
@@ -42,6 +42,8 @@ export interface ApplyContext extends SqlReader {
   readonly product: string;
   /** One instance for each script. */
   readonly places: Places;
+  /** The model before the change, if statements are applied to another one. Its names may be used again. */
+  readonly before?: Model;
 }
 
 /** A piece of SQL in a model, for the planner's checks (planner/check.ts). `offset` is where its stored text starts in the script. */

@@ -3,6 +3,7 @@
  * thousands of statements does not search or index the whole model for each of them.
  */
 import { visited } from '../../budget.ts';
+import type { Model } from '../model.ts';
 import { fold } from '../names.ts';
 
 /** The number of values that can be copied in one step of effort. */
@@ -31,6 +32,12 @@ export function find<T extends Named>(values: readonly T[], name: string): T | u
   const at = indexOf(values).get(fold(name));
   return at === undefined ? undefined : values[at];
 }
+
+/** A test for `checkName`: whether an object of a name exists in the model, or did before the change. */
+export const isKept =
+  (model: Model, before: Model | undefined, list: 'concepts' | 'properties' | 'measures' | 'mappings' | 'views', name: string): (() => boolean) =>
+  () =>
+    [model, before].some((m) => m && find<Named>(m[list], name) !== undefined);
 
 /** `values` with the value of the same name replaced in its position, or with the new value at the end. */
 export function put<T extends Named>(values: readonly T[], value: T): readonly T[] {

@@ -7,11 +7,11 @@ import { fold, sameName } from '../names.ts';
 import { parseType } from '../types.ts';
 import { checkName, exists, notThing, tagsOf, unknown } from './checks.ts';
 import { type ApplyContext, keyOf, neutralSchema, type RelationReference } from './context.ts';
-import { find, put } from './lists.ts';
+import { find, isKept, put } from './lists.ts';
 
 /** CREATE [OR REPLACE] PROPERTY. Properties and measures share one namespace. */
 export function createProperty(model: Model, s: CreateProperty, context: ApplyContext): Model {
-  checkName(s.name, 'property');
+  checkName(s.name, 'property', isKept(model, context.before, 'properties', s.name.text));
   const { name: type } = parseType(s.type.text, s.type.offset);
   const old = find(model.properties, s.name.text);
   if (find(model.measures, s.name.text)) throw exists('measure', s.name.text, s.name.offset);
@@ -39,7 +39,7 @@ export function createProperty(model: Model, s: CreateProperty, context: ApplyCo
 
 /** CREATE [OR REPLACE] MEASURE. */
 export function createMeasure(model: Model, s: CreateMeasure, context: ApplyContext): Model {
-  checkName(s.name, 'measure');
+  checkName(s.name, 'measure', isKept(model, context.before, 'measures', s.name.text));
   const { name: type } = parseType(s.type.text, s.type.offset);
   const old = find(model.measures, s.name.text);
   if (find(model.properties, s.name.text)) throw exists('property', s.name.text, s.name.offset);
@@ -56,7 +56,7 @@ export function createMeasure(model: Model, s: CreateMeasure, context: ApplyCont
 
 /** CREATE [OR REPLACE] MAPPING of all three kinds. Its targets may be created later in the script. */
 export function createMapping(model: Model, s: CreateMapping, context: ApplyContext): Model {
-  checkName(s.name, 'mapping');
+  checkName(s.name, 'mapping', isKept(model, context.before, 'mappings', s.name.text));
   const old = find(model.mappings, s.name.text);
   if (old && !s.replace) throw exists('mapping', old.name, s.name.offset);
   const name = old?.name ?? s.name.text;
@@ -135,7 +135,7 @@ function attached(name: { readonly text: string; readonly offset: number }, { da
 
 /** CREATE [OR REPLACE] [ONTOLOGY] VIEW and ONTOLOGY CUBE, which share one namespace. */
 export function createView(model: Model, s: CreateView, context: ApplyContext): Model {
-  checkName(s.name, s.cube ? 'cube' : 'view');
+  checkName(s.name, s.cube ? 'cube' : 'view', isKept(model, context.before, 'views', s.name.text));
   const old = find(model.views, s.name.text);
   if (old && !s.replace) throw exists(old.cube ? 'cube' : 'view', old.name, s.name.offset);
   const name = old?.name ?? s.name.text;

@@ -35,7 +35,7 @@ const isOfCatalog = (s: FileStatement): boolean => s.kind === 'create_example' |
  * @throws SvcError 400 with the offset in the files' text
  */
 export function targetOf(base: Model, files: Files, options: TargetOptions): Target {
-  const { context } = options;
+  const context = { ...options.context, before: base };
   const known = keysOf(base);
   const keyed = files.statements.filter(isObject).map((s) => [keyOf(kindOf(s), nameOf(s)), s] as const);
   const explicit = new Set(keyed.map(([key]) => key));

@@ -15,7 +15,7 @@ async function createAgent(ctx: Changing, statement: CreateAgent): Promise<Done>
   const old = ctx.caller.snapshot.agents.find((a) => a.key === fold(name.text));
   if (old === undefined || !statement.replace || !seesAgent(ctx, old)) ctx.mayCreate('agent', statement.source.offset);
   else if (!can(ctx.principal, 'edit', ['agent', old.name])) throw lacks('EDIT', `agent.${old.name}`, statement.source.offset);
-  checkName(name, 'agent');
+  checkName(name, 'agent', old !== undefined);
   if (old !== undefined && statement.ifNotExists && seesAgent(ctx, old)) {
     const known = ctx.caller.snapshot.ontologies.filter((o) => old.ontologies.includes(o.key) && canSee(ctx.principal, ['ontology', o.name]));
     return done([], { agent: old.name, ontologies: known.map((o) => o.name) });

@@ -187,13 +187,13 @@ const UNSEEN_BLANK = /^ | $| {2}|[^\P{Zs} ]/u;
 /** Kinds whose names decide whom a reader trusts: two names must not look the same because of invisible characters or blanks. */
 const VISIBLE_KINDS: readonly string[] = ['user', 'role'];
 
-/** Checks the name of a new object. @throws SvcError 400 `bad_name` (docs/design/statements-and-versions.md#names-of-things) */
-export function checkName(name: Name, kind: string): void {
+/** Checks the name of an object. @param isKept true if an object of that name exists, which may have invisible characters @throws SvcError 400 `bad_name` (docs/design/statements-and-versions.md#names-of-things) */
+export function checkName(name: Name, kind: string, isKept = false): void {
   if (VISIBLE_KINDS.includes(kind) && (INVISIBLE.test(name.text) || UNSEEN_BLANK.test(name.text)))
     throw badRequest('bad_name', `the name of a ${kind} must not have control or invisible characters, and only single spaces between words`, {
       offset: name.offset,
     });
-  if (looksLikeAnother(name.text))
+  if (!isKept && looksLikeAnother(name.text))
     throw badRequest('bad_name', `the name of ${kind === 'ontology' || kind === 'agent' ? 'an' : 'a'} ${kind} must not have control or invisible characters`, {
       offset: name.offset,
     });

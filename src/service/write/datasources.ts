@@ -22,7 +22,8 @@ const ofWriter = (offset: number): SvcError =>
 async function createDatasource(ctx: Changing, statement: CreateDatasource): Promise<Done> {
   const { name, type, secret } = statement;
   if (!ctx.principal.isAdmin) throw forbidden('forbidden', 'Only administrators may use CREATE DATASOURCE', { offset: statement.source.offset });
-  checkName(name, 'datasource');
+  const old = ctx.caller.snapshot.datasources.find((d) => d.key === fold(name.text));
+  checkName(name, 'datasource', old !== undefined);
   if (!/^postgres(ql)?$/i.test(type.text))
     throw badRequest('unknown_type', `unknown type of datasource ${quoted(type.text)}; the only type is \`postgres\``, { offset: type.offset });
   if (isWriter(secret.text)) throw ofWriter(secret.offset);
@@ -32,7 +33,6 @@ async function createDatasource(ctx: Changing, statement: CreateDatasource): Pro
       hint: 'The name may contain only capital letters, digits and _',
     });
   }
-  const old = ctx.caller.snapshot.datasources.find((d) => d.key === fold(name.text));
   if (old !== undefined && statement.ifNotExists) return done([], { datasource: old.name, type: old.type, secret: old.secret });
   if (old !== undefined && !statement.replace) throw exists('datasource', name);
   if (ctx.session.request.runtime.config.datasourceSecrets[secret.text] === undefined) {

@@ -103,10 +103,10 @@ const firstRun = async (schedule: Schedule, runtime: Runtime): Promise<number> =
 async function createJob(ctx: Changing, { name, run, text, source, ...statement }: CreateJob): Promise<Done> {
   const draft = editable(ctx, source.offset);
   requireJobs(ctx);
-  checkName(name, 'job');
   const jobs = await jobsOf(ctx, draft);
   const key = fold(name.text);
   const old = jobs.get(key);
+  checkName(name, 'job', old !== undefined);
   // a job of a mapping that the caller does not see: the answer does not say that it exists
   if (old !== undefined && (await knownOf(ctx, draft, [old])).length === 0)
     throw forbidden('forbidden', 'You may not make a job of this name', { offset: name.offset });

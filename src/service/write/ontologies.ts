@@ -14,10 +14,10 @@ import type { Kinds } from './kinds.ts';
 async function createOntology(ctx: Changing, statement: CreateOntology): Promise<Done> {
   const { name } = statement;
   if (findSeen(ctx, statement) === undefined) ctx.mayCreate('ontology', statement.source.offset);
-  checkName(name, 'ontology');
+  const old = ctx.caller.snapshot.ontologies.find((o) => o.key === fold(name.text));
+  checkName(name, 'ontology', old !== undefined);
   if (fold(name.text) === 'system_db')
     throw badRequest('reserved_name', `${quoted(name.text)} means that there is no ontology, so it cannot be the name of one`, { offset: name.offset });
-  const old = ctx.caller.snapshot.ontologies.find((o) => o.key === fold(name.text));
   if (old !== undefined) return existing(ctx, statement, old);
   const draft = Draft.create(ctx.session.request, ctx.caller, name.text, statement.description, statement.source.text);
   (ctx.caller.snapshot.ontologies as OntologyRow[]).push(draft.row);
