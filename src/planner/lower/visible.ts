@@ -6,9 +6,9 @@ import { BARRIER } from '../plan/barriers.ts';
 import { and, cast, column, equals, exists, type Node, OFFSET_ZERO, type SelectStmt, select, string, subselect } from '../plan/tree.ts';
 import { actualProperty } from '../plan/wanted.ts';
 import type { PlanState } from '../plan-state.ts';
-import { baseOf, sourcesOf } from '../secure/policies.ts';
-import { instancesOnly } from './instances.ts';
+import { baseOf, isRefusedAsMasked, refusedAsMasked, sourcesOf } from '../secure/policies.ts';
 import { circularConcept } from './logic.ts';
+import type { RowFilter } from './narrow.ts';
 import { conceptSource } from './sources.ts';
 
 /** A concept whose rows a link or a value belongs to. `keys` maps columns of the link to properties of the concept. */
@@ -98,4 +98,42 @@ function visibleRows(
     whereClause: and(conditions) as Node,
     ...barrier,
   });
+}
+
+/**
+ * The filter of the rows that are instances of logic concepts: `concept`, and those between it and its rows. Their conditions are tested over true values, so they must not
+ * read a property that is masked for the caller: which rows are instances would show its value. The rows of the concept itself are refused in the same cases.
+ * @throws SvcError 403 `masked`
+ */
+function instancesOnly(state: PlanState, concept: Concept, instancesOf: readonly Concept[]): RowFilter | undefined {
+  if (instancesOf.length === 0) return undefined;
+  if (readsMasked(state, concept)) throw refusedAsMasked('a concept to which links refer', 'a property whose values are masked for you');
+  return { comparisons: [], instancesOf };
+}
+
+/** The states of plans that `readsMasked` makes. There, links that refer to a logic concept need no test: conditions are tested over all links. */
+const TRIALS = new WeakSet<PlanState>();
+
+/** True if the caller cannot read the rows of a logic concept because its condition, or one below it, reads a masked property. */
+function readsMasked(state: PlanState, concept: Concept): boolean {
+  const { policies } = state;
+  if (policies === undefined || !policies.hasMasks || TRIALS.has(state)) return false;
+  let known = policies.readingMasked.get(concept.name);
+  if (known === undefined) {
+    const trial = state.trial({ definer: undefined });
+    TRIALS.add(trial);
+    known = isRefused(() => void conceptSource(trial, concept, new Map()));
+    policies.readingMasked.set(concept.name, known);
+  }
+  return known;
+}
+
+function isRefused(plan: () => void): boolean {
+  try {
+    plan();
+    return false;
+  } catch (error) {
+    if (isRefusedAsMasked(error)) return true;
+    throw error;
+  }
 }

@@ -244,7 +244,7 @@ export function sourcesOf(concept: Concept): { readonly mappings: ReadonlySet<Ma
   return { mappings: mappingsOf(base), when };
 }
 
-/** The rules of a mapping's rows of which only the instances of logic concepts are read (lower/instances.ts). */
+/** The rules of a mapping's rows of which only the instances of logic concepts are read (lower/visible.ts). */
 export const rulesOfInstances = (mapped: Concept, when: readonly Concept[] = []): readonly AppliedRule[] =>
   when.length === 0 ? [] : [{ concept: mapped, rule: { concept: mapped.name, conditions: [] }, when, isRequired: true }];
 
