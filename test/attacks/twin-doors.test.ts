@@ -119,6 +119,13 @@ const plain = (text: string): string =>
     .replace(/tk_\w+/g, '<token>')
     .replace(/~[0-9a-f]{64}/g, '~');
 
+/** The rows of a list in one order: SYS tables have none, and the ids of rights decide it. */
+function inOrder(text: string): string {
+  if (!text.startsWith('{"status":"success","data":[')) return text;
+  const parsed = JSON.parse(text) as { data: unknown[] };
+  return JSON.stringify({ ...parsed, data: parsed.data.map((r) => JSON.stringify(r)).sort() });
+}
+
 async function answer({ s, token, heard, v }: Side, [path, body, more = {}]: Ask): Promise<string> {
   heard.length = 0;
   const who = more['x-api-impersonate-user'] === 'agnes' ? { 'x-api-impersonate-user': `agnes${v}` } : {};
@@ -127,7 +134,7 @@ async function answer({ s, token, heard, v }: Side, [path, body, more = {}]: Ask
   // an etag is the digest of an answer with the id of the version
   const shown = [...response.headers].filter(([name]) => !/^(date|x-request-id|set-cookie|etag)$/.test(name)).sort();
   const prompts = heard.map((t) => `${t.stage}: ${t.user}`).join('\n');
-  return plain(`${response.status} ${await response.text()}\n${shown.map((h) => h.join(': ')).join('\n')}\n${prompts}`);
+  return plain(`${response.status} ${inOrder(await response.text())}\n${shown.map((h) => h.join(': ')).join('\n')}\n${prompts}`);
 }
 
 type Ask = readonly [path: string, body?: unknown, headers?: Readonly<Record<string, string>>];
