@@ -145,23 +145,37 @@ export async function grantsOn(db: CatalogDb, granteeId: string, [kind = '', nam
   return rows.map((g) => grantKeyText({ privilege: g.privilege as Privilege, resource: JSON.parse(String(g.key)) as string[], all: g.is_all === true }));
 }
 
-const GRANTS_BY_OBJECT = sql`SELECT resource_key ->> 0 AS kind, resource_key ->> 1 AS name, count(*)::int AS n FROM kg_catalog.grants
-  WHERE user_id = $1::uuid OR role_id = $1::uuid GROUP BY 1, 2`;
+// a role counts as one grant more
+const RIGHTS_OF = sql`WITH m AS (SELECT role_id FROM kg_catalog.role_members WHERE user_id = $1::uuid)
+  SELECT ((SELECT count(*) FROM kg_catalog.grants WHERE user_id = $1::uuid OR role_id = $1::uuid) + (SELECT count(*) FROM m)
+    + (SELECT count(*) FROM kg_catalog.grants WHERE role_id IN (SELECT role_id FROM m)))::int AS n`;
 
-/** How many grants a user or role has itself on each object and its parts; of a kind of objects the name is null. @throws SvcError 503 */
-export async function grantsByObject(db: CatalogDb, granteeId: string): Promise<readonly { readonly object: readonly string[]; readonly count: number }[]> {
-  const rows = await db.query(GRANTS_BY_OBJECT, [granteeId]);
-  return rows.map(({ kind, name, n }) => ({ object: [kind, name].filter((part) => part != null).map(String), count: Number(n) }));
-}
-
-// a role counts as one grant more. Of a role, its members count
-const RIGHTS_OF = sql`WITH n AS (SELECT coalesce(user_id, role_id) AS id, count(*) AS n FROM kg_catalog.grants GROUP BY 1),
-    r AS (SELECT m.user_id AS id, count(*) + coalesce(sum(n.n), 0) AS n FROM kg_catalog.role_members m LEFT JOIN n ON n.id = m.role_id GROUP BY 1),
-    u AS (SELECT $1::uuid AS id UNION SELECT user_id FROM kg_catalog.role_members WHERE role_id = $1::uuid)
-  SELECT max(coalesce(n.n, 0) + coalesce(r.n, 0))::int AS n FROM u LEFT JOIN n ON n.id = u.id LEFT JOIN r ON r.id = u.id`;
-
-/** How many grants and roles a user has, with those of its roles; of a role, the most that it or one of its members has. @throws SvcError 503 */
+/** How many grants and roles a user has, with the grants of its roles; of a role, its grants. @throws SvcError 503 */
 export const rightsOf = async (db: CatalogDb, granteeId: string): Promise<number> => Number((await db.query(RIGHTS_OF, [granteeId]))[0]?.n ?? 0);
+
+// `h` has the users and the roles whose grants they have; a place without a name is a kind of objects
+const RIGHTS_ON = sql`WITH o AS (SELECT DISTINCT p ->> 0 AS kind, p ->> 1 AS name FROM json_array_elements($2::json) p),
+    named AS (SELECT kind, name FROM o WHERE name IS NOT NULL), kinds AS (SELECT kind FROM o WHERE name IS NULL),
+    u AS (SELECT $1::uuid AS id UNION SELECT user_id FROM kg_catalog.role_members WHERE role_id = $1::uuid AND $3),
+    m AS (SELECT u.id, m.role_id FROM u JOIN kg_catalog.role_members m ON m.user_id = u.id),
+    h AS (SELECT id, id AS holder FROM u UNION ALL SELECT id, role_id FROM m),
+    a AS (SELECT user_id AS holder, resource_key AS k FROM kg_catalog.grants WHERE user_id IN (SELECT holder FROM h)
+      UNION ALL SELECT role_id, resource_key FROM kg_catalog.grants WHERE role_id IN (SELECT holder FROM h)),
+    g AS (SELECT holder, count(*) AS n FROM a WHERE (k ->> 0, k ->> 1) IN (SELECT kind, name FROM named) OR k ->> 0 IN (SELECT kind FROM kinds) GROUP BY 1),
+    r AS (SELECT m.id, count(*) AS n FROM m JOIN kg_catalog.roles ON roles.id = m.role_id
+      WHERE ('role', roles.key) IN (SELECT kind, name FROM named) OR 'role' IN (SELECT kind FROM kinds) GROUP BY 1)
+  SELECT coalesce(max(n), 0)::int AS n FROM (SELECT sum(n) AS n FROM (SELECT h.id, g.n FROM h JOIN g USING (holder) UNION ALL SELECT id, n FROM r) e GROUP BY id) s`;
+
+/**
+ * How many grants on some objects and their parts a user has, with those of its roles, and how many of these objects are its roles.
+ * @param places kinds and folded names of the objects; a kind without a name means all of its objects
+ * @param withMembers the grantee may be a role: the most that it or one of its members has
+ * @throws SvcError 503
+ */
+export async function rightsOn(db: CatalogDb, granteeId: string, places: readonly (readonly string[])[], withMembers: boolean): Promise<number> {
+  if (places.length === 0) return 0;
+  return Number((await db.query(RIGHTS_ON, [granteeId, JSON.stringify(places), withMembers]))[0]?.n ?? 0);
+}
 
 const ADMIN_STATE = sql`SELECT
   EXISTS (SELECT FROM kg_catalog.role_members m JOIN kg_catalog.roles r ON r.id = m.role_id WHERE r.key = 'admin' AND m.user_id = $1::uuid) AS admin,

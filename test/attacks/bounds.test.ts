@@ -516,12 +516,36 @@ describe('the rights of a user', () => {
     await grants('victim', "'ontology', 'strange' || i", 29_998);
     const toRole = 'GRANT ACCESS ON ontology.owned TO ROLE one';
     await s.rows(toRole, '', owner);
-    for (const sql of ['GRANT EDIT ON ontology.owned TO ROLE one', 'GRANT ACCESS ON ontology.owned TO USER victim', 'GRANT ROLE two TO USER victim'])
+    for (const sql of ['GRANT ACCESS ON ontology.owned TO USER victim', 'GRANT ROLE two TO USER victim'])
       expect(await s.fault(sql, '', owner), sql).toBe('400 too_many_grants');
-    await s.rows(toRole, '', owner);
+    // what one member has does not prevent a grant to its role
+    await s.rows('GRANT EDIT ON ontology.owned TO ROLE one', '', owner);
     await s.rows('GRANT ACCESS ON ontology.owned TO ROLE two', '', owner);
     await s.rows('GRANT ROLE two TO USER victim');
     await s.rows('DROP ONTOLOGY owned; DROP ROLE one; DROP ROLE two; DROP USER owner; DROP USER victim');
+  });
+
+  it('cannot be used up by one owner through roles, for others who grant rights', async () => {
+    const owner = await s.user('owner', 'EDIT ON ontology', 'EDIT ON role', 'ACCESS ON ALL user');
+    const other = await s.user('other', 'EDIT ON ontology', 'EDIT ON role', 'ACCESS ON ALL user', 'ACCESS ON ALL role');
+    await s.user('victim');
+    const roles = ['r0', 'r1', 'r2', 'r3', 'r4', 'r5', 'r6'];
+    await s.rows(`CREATE ONTOLOGY owned; ${roles.map((r) => `CREATE ROLE ${r}`).join('; ')}`, '', owner);
+    await s.rows('CREATE ONTOLOGY others; CREATE ROLE everybody; GRANT ROLE everybody TO USER victim; GRANT ROLE everybody TO USER owner', '', other);
+    for (const name of ['a', 'b', 'c', 'd', 'e']) await grants('owner', `'ontology', '${name}'`, 1, 'true');
+    await filled(`INSERT INTO kg_catalog.grants (role_id, privilege, resource, resource_key)
+      SELECT r.id, 'edit', k.key, k.key FROM kg_catalog.roles r, unnest(ARRAY['a', 'b', 'c', 'd', 'e']) o, generate_series(1, 1000) i,
+        LATERAL (SELECT jsonb_build_array('ontology', o, 'concept', 'e' || i) AS key) k
+      WHERE r.key IN ('r0', 'r1', 'r2', 'r3', 'r4', 'r5') AND NOT (r.key = 'r0' AND o = 'e' AND i > 997)`);
+    await s.rows('GRANT ROLE r0 TO USER victim; GRANT ROLE r6 TO USER victim', '', owner);
+    const full = ['GRANT ROLE r1 TO USER victim', 'GRANT ACCESS ON ontology.owned TO ROLE r0', 'GRANT ACCESS ON ontology.owned TO USER victim'];
+    await s.rows('GRANT QUERY ON ontology.owned TO ROLE r6', '', owner);
+    for (const sql of [...full, 'GRANT ACCESS ON ontology.owned TO ROLE r6']) expect(await s.fault(sql, '', owner), sql).toBe('400 too_many_grants');
+    // grants of others, and on what others own, are not prevented, also if a member of a role has any number of rights
+    await grants('owner', "'ontology', 'strange' || i", 31_000);
+    await s.rows('GRANT ACCESS ON ontology.others TO USER victim; GRANT ACCESS ON ontology.others TO ROLE everybody', '', other);
+    await s.rows(`DROP ONTOLOGY owned; DROP ONTOLOGY others; ${roles.map((r) => `DROP ROLE ${r}`).join('; ')}; DROP ROLE everybody`);
+    await s.rows('DROP USER owner; DROP USER other; DROP USER victim');
   });
 
   it('are at most 1,000 valid tokens that statements make', async () => {

@@ -1,13 +1,13 @@
 /** Limits the grants and tokens of a user: every request of the user reads its grants, and a list shows all of its tokens. */
 import type { Principal } from '../../auth/authenticate.ts';
-import { type GrantKey, grantKeyText, grantsByObject, grantsOn, rightsOf, validTokens } from '../../catalog/rights.ts';
+import { type GrantKey, grantKeyText, grantsOn, rightsOf, rightsOn, validTokens } from '../../catalog/rights.ts';
 import { badRequest, quoted } from '../../errors.ts';
 import { fold } from '../../ontology/names.ts';
 import type { Changing } from './changing.ts';
 
 /** The most grants of a user or role on an object and its parts that other users than administrators can make: no owner uses up the room of others. */
 const MOST_GRANTS = 1000;
-/** The most grants of a user or role on all objects together whose rights the granter may grant. */
+/** The most grants of a user, with those of its roles, on all objects together whose rights the granter may grant. Roles that the granter may grant count too. */
 const MOST_OF_A_GRANTER = 5000;
 /** The most grants and roles of a user, with the grants of its roles, that other users than administrators make. */
 const MOST_RIGHTS = 30_000;
@@ -27,9 +27,9 @@ interface Counted {
 }
 
 interface Rights {
-  /** Of the user with its roles; of a role, the most of it or a member. */
+  /** Of the user with its roles; of a role, its own: what a member has elsewhere does not prevent a grant to the role. */
   all: number;
-  /** Those on objects whose rights the caller may grant. */
+  /** Those on objects whose rights the caller may grant; of a role, the most that it or a member has. */
   ofCaller: number;
 }
 const counted = new WeakMap<Changing, Counted>();
@@ -77,34 +77,40 @@ async function rightsIn(ctx: Changing, grantee: Grantee): Promise<Rights> {
   if (known === undefined) {
     known = { all: 0, ofCaller: 0 };
     if (!ctx.made(grantee)) {
-      const isMine = grantableBy(ctx.principal);
+      const mine = grantableBy(ctx.principal);
+      // who may grant rights on a kind of objects does not own all of them: members of a role could prevent its grants to the role
+      const owned = mine.filter((place) => place.length > 1);
       known.all = await rightsOf(ctx.db, grantee.id);
-      known.ofCaller = (await grantsByObject(ctx.db, grantee.id)).reduce((sum, { object, count }) => sum + (isMine(object) ? count : 0), 0);
+      known.ofCaller = Math.max(await rightsOn(ctx.db, grantee.id, mine, false), await rightsOn(ctx.db, grantee.id, owned, true));
     }
     rights.set(grantee.id, known);
   }
   return known;
 }
 
-/** A test whether the caller may grant a right on an object, or on a part of it. */
-function grantableBy({ grants }: Principal): (object: readonly string[]) => boolean {
-  const places = new Set(grants.filter((g) => g.grantOption).map((g) => JSON.stringify(g.key.slice(0, 2))));
-  return (object) => [0, 1, 2].some((length) => places.has(JSON.stringify(object.slice(0, length))));
+/** The rights of a role, without what its members have elsewhere. */
+async function ownRights(ctx: Changing, role: Grantee): Promise<Rights> {
+  if (ctx.made(role)) return countedIn(ctx).rights.get(role.id) ?? { all: 0, ofCaller: 0 };
+  return { all: await rightsOf(ctx.db, role.id), ofCaller: await rightsOn(ctx.db, role.id, grantableBy(ctx.principal), false) };
 }
+
+/** The objects and kinds of objects on which, or on parts of which, the caller may grant a right. */
+const grantableBy = ({ grants }: Principal): readonly (readonly string[])[] => grants.filter((g) => g.grantOption).map((g) => g.key.slice(0, 2));
 
 /** @param more what is added @throws SvcError 400 `too_many_grants` */
 async function requireRoom(ctx: Changing, grantee: Grantee, more: Rights, offset: number): Promise<void> {
   const rights = await rightsIn(ctx, grantee);
   if (rights.ofCaller + more.ofCaller > MOST_OF_A_GRANTER) {
-    const hint = 'Revoke some of them, or grant them to a role; administrators can grant more';
-    throw badRequest('too_many_grants', `${quoted(grantee.name)} would have more than ${MOST_OF_A_GRANTER} grants on what you may grant rights on`, {
-      offset,
-      hint,
-    });
+    const hint = 'Revoke some of them, also from its roles; administrators can grant more';
+    const who = `${quoted(grantee.name)} (or a member, if it is a role)`;
+    throw badRequest('too_many_grants', `${who} would have more than ${MOST_OF_A_GRANTER} grants and roles that you may grant`, { offset, hint });
   }
   if (rights.all + more.all > MOST_RIGHTS) {
     const hint = 'Ask an administrator, who can revoke some of them, or grant more';
-    throw badRequest('too_many_grants', `a user would have more than ${MOST_RIGHTS} grants and roles, with the grants of its roles`, { offset, hint });
+    throw badRequest('too_many_grants', `${quoted(grantee.name)} would have more than ${MOST_RIGHTS} grants and roles, with the grants of its roles`, {
+      offset,
+      hint,
+    });
   }
   rights.all += more.all;
   rights.ofCaller += more.ofCaller;
@@ -113,8 +119,8 @@ async function requireRoom(ctx: Changing, grantee: Grantee, more: Rights, offset
 /** A member of a role has its grants. @throws SvcError 400 `too_many_grants`, unless an administrator grants the role */
 export async function requireRoomForRole(ctx: Changing, user: Grantee, role: Grantee, offset: number): Promise<void> {
   if (ctx.principal.isAdmin) return;
-  const own = ctx.made(role) ? 0 : (await grantsByObject(ctx.db, role.id)).reduce((sum, { count }) => sum + count, 0);
-  await requireRoom(ctx, user, { all: own + 1, ofCaller: 0 }, offset);
+  const { all, ofCaller } = await ownRights(ctx, role);
+  await requireRoom(ctx, user, { all: all + 1, ofCaller: ofCaller + 1 }, offset);
 }
 
 /** A revoked grant makes room for another one in the script. */
