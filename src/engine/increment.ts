@@ -1,4 +1,4 @@
-/** The statements of an increment: a new table gets the rows that have changed, then the other rows of an older table. */
+/** The statements of an increment: a new table gets the rows that have changed, then the other rows of an older table that the mapping still has. */
 import type { CachedRows, Increment, RowKey } from './cached-table.ts';
 import { fixed, type OwnText, type Statement, withoutRows, written } from './statement.ts';
 
@@ -29,7 +29,9 @@ const FROM = {
 
 /**
  * The statements that make and fill a table. It gets the columns and types that the mapping has now. A time after that of the older table's rows is no highest
- * value: rows with such a time are read every time. So are rows without a value, or without a key.
+ * value: rows with such a time are read every time. So are rows without a value, or without a key. A row of the older table is kept only if the mapping has a row
+ * with its key now: it may have been deleted, or a condition or join of the mapping may leave it out. The keys are a list that refers to nothing outside of it, so that
+ * a distributed datasource can run it.
  */
 export function incrementOf({ schema, name, rows }: CachedRows, key: RowKey, { from, column, type, overlap, asOf }: Increment): readonly Statement[] {
   const { lowest, value } = FROM[type as keyof typeof FROM] ?? FROM.integer;
@@ -41,7 +43,9 @@ export function incrementOf({ schema, name, rows }: CachedRows, key: RowKey, { f
     key.map((k) => written`n.${k} = o.${k}`),
     fixed` AND `,
   );
-  const others = written`SELECT o.* FROM ${from.schema}.${from.name} o WHERE NOT (${anyOf('o', key)}) AND NOT EXISTS (SELECT FROM ${schema}.${name} n WHERE ${sameKey})`;
+  const isLeft = written`(${allOf('o', key)}) IN (SELECT ${allOf('d', key)} FROM (\n${rows}\n) d)`;
+  const isNew = written`EXISTS (SELECT FROM ${schema}.${name} n WHERE ${sameKey})`;
+  const others = written`SELECT o.* FROM ${from.schema}.${from.name} o WHERE NOT (${anyOf('o', key)}) AND ${isLeft} AND NOT ${isNew}`;
   return [
     { text: written`CREATE TABLE ${schema}.${name} AS ${withoutRows(rows)}` },
     { text: written`INSERT INTO ${schema}.${name} ${changed}`, params: isTime ? [String(overlap), asOf] : [String(overlap)] },

@@ -121,7 +121,7 @@ export function requireFresh(
   offset: number,
 ): void {
   const { incremental } = options;
-  // an increment keeps rows that were deleted meanwhile
+  // an increment keeps rows that have changed without a change of the column
   const isFull = incremental === null || JSON.stringify(incremental) === JSON.stringify(old?.incremental);
   if (row.policies.length === 0 || (old !== undefined && options.maxAge <= old.maxAge && isFull) || mayMakePolicies(ctx.principal, name)) return;
   throw forbidden('forbidden', `The ontology has policies, which would read older rows: this needs EDIT ON ALL ontology.${name} WITH GRANT OPTION`, { offset });
