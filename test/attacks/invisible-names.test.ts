@@ -44,6 +44,13 @@ it('A name may have joiners where a script needs them, and emoji', async () => {
     expect((await s.query(`CREATE CONCEPT "${n}" INHERITS (person)`, 'shop')).status, n).toBe(200);
 });
 
+it('A name has no joiner that changes nothing', async () => {
+  const names = ['د\u200cا', 'کاربرد\u200cها', '😀\ufe0f', '👍🏽\ufe0f', '👩\ufe0f\u200d🚀'];
+  for (const n of names) expect(await s.fault(`CREATE CONCEPT "${n}" INHERITS (person)`, 'shop'), JSON.stringify(n)).toBe('400 bad_name');
+  for (const n of ['خانه\u200cها', '👍🏽', '🏳\ufe0f\u200d🌈', '👩\u200d❤\ufe0f\u200d👨', '😀'])
+    expect((await s.query(`CREATE CONCEPT "${n}" INHERITS (person)`, 'shop')).status, JSON.stringify(n)).toBe(200);
+});
+
 /** Runs a script as an older service did. */
 async function asEarlier(sql: string, ontology?: string): Promise<void> {
   earlier.isAllowed = true;
