@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import pg from 'pg';
 import type { Backend } from './sql/backend.ts';
+import { type Caller, LoginQueue } from './sql/login-queue.ts';
 import { Metrics, type PoolState } from './sql/metrics.ts';
 import { PgBackend } from './sql/pg-backend.ts';
 import { type Login, RequestFault } from './sql/protocol.ts';
@@ -61,6 +62,15 @@ function wholeNumber(env: NodeJS.ProcessEnv, name: string, fallback: number, mos
   return Number(value);
 }
 
+/** A password that PostgreSQL has accepted. `again`: the check that runs after the time has passed. */
+interface Trusted {
+  readonly password: string;
+  readonly until: number;
+  again?: Promise<boolean> | undefined;
+}
+
+const isFresh = (trusted: Trusted | undefined): boolean => trusted !== undefined && trusted.until > Date.now();
+
 /**
  * A back end that accepts the listed users with the password that PostgreSQL itself accepts. It refuses superusers, because they can
  * read the server's files.
@@ -69,11 +79,9 @@ export class GatewayBackend implements Backend {
   #settings: GatewaySettings;
   #metrics: Metrics | undefined;
   #backend: PgBackend;
-  /** The password that PostgreSQL accepted last, by user. `again`: the check that runs after the time has passed. */
-  #trusted = new Map<string, { password: string; until: number; again?: Promise<boolean> | undefined }>();
-  #free = CHECKS;
-  /** Logins that wait for a check. The last one is checked first, so that a new login does not wait for all the guesses that came before it. */
-  #waiting: (() => void)[] = [];
+  /** The password that PostgreSQL accepted last, by user. */
+  #trusted = new Map<string, Trusted>();
+  #checks = new LoginQueue(CHECKS);
 
   constructor(settings: GatewaySettings, metrics?: Metrics) {
     this.#settings = settings;
@@ -87,31 +95,24 @@ export class GatewayBackend implements Backend {
     return this.#backend.pools();
   }
 
-  async accepts(login: Login): Promise<boolean> {
+  async accepts(login: Login, caller: Caller): Promise<boolean> {
     const { target, users } = this.#settings;
     if (!login.password || !users.has(login.user) || login.database !== decodeURIComponent(target.pathname.slice(1))) return refuse();
-    const trusted = this.#trusted.get(login.user);
-    if (trusted && sameSecret(trusted.password, login.password)) {
-      if (trusted.until > Date.now()) return true;
-      // not after the guesses of others, which may be many
-      trusted.again ??= this.#check(login).finally(() => {
-        trusted.again = undefined;
-      });
-      return trusted.again;
-    }
-    return this.#inTurn(() => this.#check(login));
+    const trusted = this.#trustedAs(login);
+    // in its turn, another request may have brought the same password
+    if (trusted === undefined) return this.#checks.run(caller, async () => isFresh(this.#trustedAs(login)) || (await this.#check(login)));
+    if (isFresh(trusted)) return true;
+    // not after the guesses of others, which may be many
+    trusted.again ??= this.#check(login).finally(() => {
+      trusted.again = undefined;
+    });
+    return trusted.again;
   }
 
-  async #inTurn<T>(check: () => Promise<T>): Promise<T> {
-    if (this.#free > 0) this.#free--;
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    try {
-      return await check();
-    } finally {
-      const next = this.#waiting.pop();
-      if (next === undefined) this.#free++;
-      else next();
-    }
+  /** What PostgreSQL has accepted of this user, if it is this password. */
+  #trustedAs({ user, password }: Login): Trusted | undefined {
+    const trusted = this.#trusted.get(user);
+    return trusted !== undefined && sameSecret(trusted.password, password) ? trusted : undefined;
   }
 
   run(...args: Parameters<Backend['run']>): ReturnType<Backend['run']> {

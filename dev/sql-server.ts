@@ -8,6 +8,8 @@ import type { Metrics } from './sql/metrics.ts';
 import { type Login, RequestFault, readConnectionString, readRequest } from './sql/protocol.ts';
 
 const MAX_REQUEST_BYTES = 16 * 1024 * 1024;
+/** How long the rest of the body of a refused request is read, so that its caller can read the answer. */
+const LINGER_MS = 1000;
 /** A Host header that names the loopback interface: another one comes from a page whose name leads to this machine. */
 export const LOOPBACK = /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/i;
 /** Content types that a page of another origin may post without a preflight request (Fetch standard, CORS-safelisted). */
@@ -103,20 +105,33 @@ async function answer(backend: Backend, limits: AnswerLimits, loopbackOnly: bool
     guard(request, loopbackOnly);
     const login = readLogin(request);
     // before the body, which would be kept in memory for callers without a password
-    if (!(await backend.accepts(login))) throw new RequestFault(401, 'the login of the Neon-Connection-String header is refused', '28P01');
+    const caller = { address: request.socket.remoteAddress ?? '', signal: gone.signal };
+    if (!(await backend.accepts(login, caller))) throw new RequestFault(401, 'the login of the Neon-Connection-String header is refused', '28P01');
     const body = await readBody(request);
     after = await backend.run(readRequest(body, request.headers, login), output, gone.signal);
     output.end();
   } catch (error) {
-    if (!gone.signal.aborted) output.fail(error);
+    if (!gone.signal.aborted) {
+      output.fail(error);
+      endBody(request);
+    }
   } finally {
     await after?.();
   }
 }
 
+/** Closes the connection if the body of a request that was answered does not end soon: node would read the rest of it for ever. */
+function endBody(request: IncomingMessage): void {
+  if (request.complete) return;
+  const timer = setTimeout(() => request.socket.destroy(), LINGER_MS).unref();
+  request.once('end', () => clearTimeout(timer));
+}
+
 /** Refuses requests that a web page could send without the user's consent, and requests outside of the protocol. */
 function guard(request: IncomingMessage, loopbackOnly: boolean): void {
   const { headers } = request;
+  // node takes the first one, a proxy may take another
+  if (request.headersDistinct.host?.length !== 1) throw new RequestFault(400, 'a request has one Host header');
   if (loopbackOnly && !LOOPBACK.test(headers.host ?? '')) throw new RequestFault(421, 'the SQL endpoint answers on the loopback interface only');
   if (request.url?.split('?')[0]?.replace(/\/$/, '') !== '/sql') throw new RequestFault(404, 'only /sql exists');
   if (request.method !== 'POST') throw new RequestFault(405, 'the SQL endpoint accepts only POST');

@@ -1,7 +1,8 @@
 /** `npm run gateway` as its operator sees it: its log, its metrics, and its end. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { get } from 'node:http';
+import { get, request } from 'node:http';
+import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { freePort, postgresPrograms, type ScratchPostgres, startScratchPostgres } from '../../dev/scratch-postgres.ts';
@@ -101,6 +102,63 @@ describe.skipIf(postgresPrograms() === undefined)('npm run gateway', () => {
     child.kill('SIGTERM');
     expect((await exit)[0]).toBe(0);
   });
+
+  it('accepts a login during guesses of another address that do not end', async () => {
+    const { port } = await startGateway(`postgresql://127.0.0.1:${scratch.port}/postgres`);
+    const answers: Promise<unknown>[] = [];
+    let [over, refused] = [false, 0];
+    const guess = (i: number): Promise<unknown> => {
+      const headers = { 'neon-connection-string': `postgres://reader:guess${i}@h/postgres` };
+      const sent = request({ port, host: '127.0.0.1', localAddress: '127.0.0.2', agent: false, path: '/sql', method: 'POST', headers });
+      sent.end('{"query":"SELECT 1","params":[]}');
+      return once(sent, 'response').then(
+        ([answer]) => {
+          answer.resume();
+          if (answer.statusCode === 401) refused++;
+        },
+        () => undefined,
+      );
+    };
+    const flood = (async () => {
+      for (let i = 0; !over; i++) {
+        answers.push(guess(i));
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+    })();
+    try {
+      await expect.poll(() => refused, { timeout: 10_000 }).toBeGreaterThan(3);
+      const late = new Promise((resolve) => setTimeout(resolve, 6000, 'no answer'));
+      expect(await Promise.race([ask(port, 'SELECT 1').then((r) => r.status), late])).toBe(200);
+    } finally {
+      over = true;
+      await flood;
+    }
+  });
+
+  it('closes the connection of a refused request whose body does not end, and refuses a second Host', async () => {
+    const { port } = await startGateway(`postgresql://127.0.0.1:${scratch.port}/postgres`);
+    const head = (password: string, more: string) =>
+      `POST /sql HTTP/1.1\r\nHost: 127.0.0.1\r\nNeon-Connection-String: postgres://reader:${password}@h/postgres\r\n${more}\r\n`;
+    const chunk = `100000\r\n${' '.repeat(1024 * 1024)}\r\n`;
+    const send = async (text: string, endless: boolean): Promise<string> => {
+      const socket = connect(port, '127.0.0.1', () => socket.write(text));
+      let got = '';
+      socket.on('data', (part) => (got += part)).on('error', () => undefined);
+      const closed = once(socket, 'close').catch(() => undefined);
+      const more = setInterval(() => endless && socket.writable && socket.writableLength === 0 && socket.write(chunk), 20);
+      await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, 8000))]).finally(() => clearInterval(more));
+      const state = socket.destroyed ? 'closed' : 'open';
+      socket.destroy();
+      return `${got.slice(9, 12)} ${state}`;
+    };
+    const cases = await Promise.all([
+      send(head('wrong', 'Transfer-Encoding: chunked\r\n'), true),
+      send(head('r', 'Transfer-Encoding: chunked\r\n'), true),
+      send(head('wrong', 'Content-Length: 1000\r\n'), false),
+      send(`${head('r', 'Host: other.example\r\nConnection: close\r\nContent-Length: 32\r\n')}{"query":"SELECT 1","params":[]}`, false),
+    ]);
+    expect(cases).toEqual(['401 closed', '413 closed', '401 closed', '400 closed']);
+  }, 20_000);
 
   it('ends after npm, which passes no signal on', async () => {
     const { child, port, log } = await startGateway(`postgresql://127.0.0.1:${scratch.port}/postgres`, ['npm', 'run', 'gateway']);
