@@ -17,10 +17,15 @@ interface Place {
   types: TypeCatalog;
 }
 
+/** `ALTER ROLE ... SET` applies to the next login: a session that is in use all the time would never have the new setting. */
+const LIFETIME_SECONDS = 600;
+
 /** Options of a PgBackend. */
 export interface PgBackendOptions {
   /** Connections of each login; default 10. */
   max?: number;
+  /** How long a connection is used; default 600. */
+  lifetimeSeconds?: number;
   metrics?: Metrics | undefined;
   /** Called when no connection can be opened, or one is lost. */
   onUnreachable?: ((error: unknown) => void) | undefined;
@@ -140,7 +145,9 @@ export class PgBackend implements Backend {
     if (!place) {
       const config = this.#connect(login);
       if (!config) throw new RequestFault(401, 'the login is refused');
-      const pool = new pg.Pool({ ...config, max: this.#options.max ?? 10, connectionTimeoutMillis: 10_000, idleTimeoutMillis: 60_000, pipeline: true });
+      const { max = 10, lifetimeSeconds = LIFETIME_SECONDS } = this.#options;
+      const times = { connectionTimeoutMillis: 10_000, idleTimeoutMillis: 60_000, maxLifetimeSeconds: lifetimeSeconds };
+      const pool = new pg.Pool({ ...config, ...times, max, pipeline: true });
       pool.on('error', ignore);
       place = { config, pool, types: new TypeCatalog() };
       this.#places.set(key, place);

@@ -64,6 +64,24 @@ describe.skipIf(postgresPrograms() === undefined)('a session of the gateway', ()
     for (let i = 0; i < 7; i++) await rows(query, params, role);
   };
 
+  it('ends after a time, so that changed settings of the role apply also if it is always in use', async () => {
+    await admin.query('CREATE ROLE changing LOGIN');
+    const backend = new PgBackend(({ user, database }) => ({ host: '127.0.0.1', port: scratch.port, user, database }), { max: 1, lifetimeSeconds: 1 });
+    const own = await startSqlServer({ backend });
+    const timeout = async (): Promise<unknown> => {
+      const headers = { 'neon-connection-string': 'postgres://changing:p@h/postgres', 'neon-array-mode': 'true' };
+      const response = await fetch(own.endpoint, { method: 'POST', headers, body: JSON.stringify({ query: 'SHOW statement_timeout', params: [] }) });
+      return ((await response.json()) as Got).rows?.[0]?.[0];
+    };
+    try {
+      expect(await timeout()).toBe('0');
+      await admin.query("ALTER ROLE changing SET statement_timeout = '7s'");
+      await expect.poll(timeout, { timeout: 5000 }).toBe('7s');
+    } finally {
+      await own.close();
+    }
+  });
+
   describe('prepares', () => {
     it('a text when it is used again, and keeps it over requests', async () => {
       const before = Number(await prepared());
