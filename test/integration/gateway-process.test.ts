@@ -126,8 +126,8 @@ describe.skipIf(postgresPrograms() === undefined)('npm run gateway', () => {
       }
     })();
     try {
-      await expect.poll(() => refused, { timeout: 10_000 }).toBeGreaterThan(3);
-      const late = new Promise((resolve) => setTimeout(resolve, 6000, 'no answer'));
+      await expect.poll(() => refused).toBeGreaterThan(3);
+      const late = new Promise((resolve) => setTimeout(resolve, 60_000, 'no answer'));
       expect(await Promise.race([ask(port, 'SELECT 1').then((r) => r.status), late])).toBe(200);
     } finally {
       over = true;
@@ -146,7 +146,7 @@ describe.skipIf(postgresPrograms() === undefined)('npm run gateway', () => {
       socket.on('data', (part) => (got += part)).on('error', () => undefined);
       const closed = once(socket, 'close').catch(() => undefined);
       const more = setInterval(() => endless && socket.writable && socket.writableLength === 0 && socket.write(chunk), 20);
-      await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, 8000))]).finally(() => clearInterval(more));
+      await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, 60_000))]).finally(() => clearInterval(more));
       const state = socket.destroyed ? 'closed' : 'open';
       socket.destroy();
       return `${got.slice(9, 12)} ${state}`;
@@ -158,7 +158,7 @@ describe.skipIf(postgresPrograms() === undefined)('npm run gateway', () => {
       send(`${head('r', 'Host: other.example\r\nConnection: close\r\nContent-Length: 32\r\n')}{"query":"SELECT 1","params":[]}`, false),
     ]);
     expect(cases).toEqual(['401 closed', '413 closed', '401 closed', '400 closed']);
-  }, 20_000);
+  });
 
   it('ends after npm, which passes no signal on', async () => {
     const { child, port, log } = await startGateway(`postgresql://127.0.0.1:${scratch.port}/postgres`, ['npm', 'run', 'gateway']);
