@@ -107,21 +107,24 @@ async function begin({ attempts, log }: SignInParts, user: string, address: stri
   if (attempts === undefined) return { counted: false, settle: async () => 0, remember: async () => undefined, cancel: async () => undefined };
   const logFault = (error: unknown) => log({ level: 'error', event: 'throttle_failed', message: loggedLine(error) });
   const pair = `pair:${await sha256(JSON.stringify([fold(user), address]))}`;
-  const isKnown = await attempts.isKnown(pair).catch((error: unknown) => {
-    logFault(error);
-    return false;
-  });
-  // an address that exceeds its limit does not reach the user's object. An address from which the user has signed in does not need it: others cannot use up its
-  // attempts there, nor delay them
-  const keys = [
-    [`address:${await sha256(address)}`, MAX_PER_ADDRESS],
-    isKnown ? [pair, MAX_PER_ADDRESS] : [`user:${await sha256(fold(user))}`, MAX_PER_USER],
-  ] as const satisfies (readonly [string, number])[];
+  // an address from which the user has signed in does not need the user's object: others cannot use up its attempts there, nor delay them
+  const ofUser = async (): Promise<readonly [string, number]> => {
+    const isKnown = await attempts.isKnown(pair).catch((error: unknown) => {
+      logFault(error);
+      return false;
+    });
+    return isKnown ? [pair, MAX_PER_ADDRESS] : [`user:${await sha256(fold(user))}`, MAX_PER_USER];
+  };
+  // an address that exceeds its limit reaches no object of a user
+  const places = [async () => [`address:${await sha256(address)}`, MAX_PER_ADDRESS] as const, ofUser];
+  const keys: string[] = [];
   const tickets = new Map<string, string>();
   const cancel = async (): Promise<void> => {
     await Promise.all([...tickets].map(([key, ticket]) => attempts.cancel(key, ticket).catch(logFault)));
   };
-  for (const [key, most] of keys) {
+  for (const place of places) {
+    const [key, most] = await place();
+    keys.push(key);
     try {
       const ticket = await attempts.begin(key, most);
       if (ticket !== null) {
@@ -136,7 +139,7 @@ async function begin({ attempts, log }: SignInParts, user: string, address: stri
     throw tooMany();
   }
   const settle = async (failed: boolean): Promise<number> => {
-    const delays = keys.map(([key]) =>
+    const delays = keys.map((key) =>
       attempts.settle(key, failed, tickets.get(key)).catch((error: unknown) => {
         logFault(error);
         return MAX_DELAY_MS; // allows neither unlimited attempts nor a lock-out

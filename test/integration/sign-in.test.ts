@@ -57,6 +57,9 @@ function counter(key: string): AttemptCounter {
   return made;
 }
 
+/** Keys of users and addresses that attempts have looked up. */
+const lookedUp: string[] = [];
+
 beforeAll(async () => {
   service = await startService({
     settings: { API_AUTH_SALT: SALT, SESSION_SECRET: SECRET, API_TOKEN_TTL: '3' },
@@ -77,7 +80,10 @@ beforeAll(async () => {
           return counter(key).settle(failed, ticket);
         },
         cancel: async (key, ticket) => counter(key).cancel(ticket),
-        isKnown: async (key) => counters.get(key)?.isKnown() ?? false,
+        isKnown: async (key) => {
+          lookedUp.push(key);
+          return counters.get(key)?.isKnown() ?? false;
+        },
         remember: async (key) => counter(key).remember(),
       },
     },
@@ -295,12 +301,15 @@ describe('get_token', () => {
   it('checks five attempts of an address at once, and refuses the others before they cost a hash', async () => {
     const wrong: [string, string][] = [];
     for (let i = 0; i < 40; i++) wrong.push([`Bearer ${await bearer('ann', `wrong ${i}`)}`, '192.0.2.1']);
+    lookedUp.length = 0;
     const { result, late } = await atOnce(wrong, 35, async () => [
       await statusFrom('ann', '192.0.2.2'),
       await statusFrom('ben', '192.0.2.2'),
       await statusFrom('ben', '192.0.2.1'),
     ]);
     expect(result).toEqual([200, 200, 429]);
+    // the refused ones reach no object of a user
+    expect(lookedUp).toHaveLength(7);
     const statuses = await late();
     expect([count(statuses, 429), count(statuses, 401)]).toEqual([35, 5]);
     expect(await statusFrom('ann', '192.0.2.1')).toBe(200);
