@@ -35,10 +35,11 @@ export async function scriptOf(service: ServiceClient, ontology: string): Promis
 /** Writes a script as model files. @returns lines to print @throws Failure */
 export async function writeModel(script: string, ontology: string, to: string, withPolicies: boolean, env: Env): Promise<string[]> {
   const { files, left } = filesOf(script, withPolicies);
-  const folder = resolve(env.INIT_CWD ?? '.', to);
-  await requireNoLinks(folder, files.keys());
+  const base = resolve(env.INIT_CWD ?? '.');
+  const folder = resolve(base, to);
+  await requireNoLinks(base, folder, files.keys());
   await removeOld(folder);
-  for (const [name, statements] of files) await writeBelow(folder, name, HEADER + formatScript(`${statements.join(';\n')};\n`));
+  for (const [name, statements] of files) await writeBelow(base, folder, name, HEADER + formatScript(`${statements.join(';\n')};\n`));
   return [
     ...left.map((text) => `not exported, because files cannot contain it: ${text}`),
     `${ontology}: ${files.size} file${files.size === 1 ? '' : 's'} in ${to}`,

@@ -7,7 +7,7 @@ import { Failure, printable } from '../failure.ts';
 import { readModelFiles } from '../model-files.ts';
 import { loadNodeParser } from '../node-parser.ts';
 import { findService } from '../service-client.ts';
-import { writeBelow } from '../written.ts';
+import { requireNoLinks, writeBelow } from '../written.ts';
 import type { Imported } from './ossie-import.ts';
 import { modelOfScripts, type ScriptModel, scriptOf, withoutRoot } from './script-model.ts';
 
@@ -64,11 +64,13 @@ export async function exportAs(paths: readonly string[], { format, to, ontology 
     paths.length > 0 ? await readModelFiles(paths, env) : [{ path: ontology ?? '', text: await fetchScript(await findService(env), ontology ?? '') }];
   const { source, losses } = withoutRoot(modelOfScripts(files, ontology, await loadNodeParser(), product(env)));
   const made = await write(source);
-  const folder = resolve(env.INIT_CWD ?? '.', to);
+  const base = resolve(env.INIT_CWD ?? '.');
+  const folder = resolve(base, to);
+  await requireNoLinks(base, folder, []);
   await mkdir(folder, { recursive: true });
   const outside = made.files.find(({ name }) => basename(name) !== name);
   if (outside !== undefined) throw new Error(`${outside.name} is not a file name`);
-  for (const { name, text } of made.files) await writeBelow(folder, name, text);
+  for (const { name, text } of made.files) await writeBelow(base, folder, name, text);
   return [
     // only the start: the rest may have a password
     ...source.left.map((text) => `not exported, because it is not part of a model: ${printable(text.trim().split(/\s+/).slice(0, 3).join(' '))}`),

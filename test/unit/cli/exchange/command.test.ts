@@ -88,6 +88,12 @@ it('writes through no symbolic link, which a folder of somebody else may have', 
   await rm(join(folder, 'theirs', 'model', 'ontology.kg'));
   await symlink(join(folder, 'elsewhere'), join(folder, 'theirs', 'model', 'concepts'));
   await expect(writeModel(script, 'linked', 'theirs/model', false, env())).rejects.toThrow(/is a symbolic link/);
+  // the folder itself, or one on the way to it
+  await symlink(join(folder, 'elsewhere'), join(folder, 'theirs', 'out'));
+  for (const to of ['theirs/out', 'theirs/out/deep']) {
+    await expect(exportAs(['linked.kg'], ossie(to), env())).rejects.toThrow(/is a symbolic link/);
+    await expect(writeModel(script, 'linked', to, false, env())).rejects.toThrow(/is a symbolic link/);
+  }
   expect([await readFile(join(folder, 'mine.txt'), 'utf8'), await readdir(join(folder, 'elsewhere'))]).toEqual(['mine', []]);
 });
 
