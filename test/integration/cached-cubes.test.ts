@@ -23,7 +23,8 @@ CREATE CONCEPT sale (id integer, city string, kind string, day date, qty integer
 CREATE MAPPING m_sale INTO sale AS SELECT id, city, kind, day, qty, big, price, free, weight, seen FROM shop.t_sale;
 CREATE ONTOLOGY CUBE sales AS SELECT city, kind AS sort, day, seen, "measure.revenue" AS revenue, "measure.many" AS many, "measure.mean_line" AS mean_line,
   SUM(qty) AS pieces, SUM(big) AS large, COUNT(qty) AS counted, AVG(qty) AS mean_qty, AVG(big) AS mean_big, AVG(price) AS mean_price, AVG(free) AS mean_free,
-  MIN(day) AS first_day, MAX(price) AS top, MIN(city) AS first_city, SUM(CASE WHEN seen THEN qty ELSE 0 END) AS seen_pieces FROM dsvc.sale WHERE qty < 10 OR qty IS NULL;
+  MIN(day) AS first_day, MAX(price) AS top, MIN(city) AS first_city, SUM(CASE WHEN seen THEN qty ELSE 0 END) AS seen_pieces,
+  SUM(NULLIF(qty, 3)) / 4 AS not_three FROM dsvc.sale WHERE qty < 10 OR qty IS NULL;
 CREATE ONTOLOGY CUBE rough AS SELECT city, weight, day, COUNT(id) AS n, SUM(weight) AS weights, "measure.cities" AS cities FROM dsvc.sale;
 CREATE CONCEPT thin (id integer, city string, qty integer, PRIMARY KEY (id));
 CREATE MAPPING m_thin INTO thin AS SELECT id, city, qty FROM shop.t_none;
@@ -35,7 +36,7 @@ const CACHE = "CACHE CUBE sales OPTIONS (schema = 'cached', max_age = '1 hour')"
 const CACHED = [
   'SELECT city, revenue, mean_line FROM vsvc.sales ORDER BY city',
   'SELECT * FROM vsvc.sales ORDER BY 1, 2, 3, 4',
-  'SELECT revenue, many, pieces, large, counted, mean_qty, mean_big, mean_price, mean_free, first_day, top, first_city, seen_pieces FROM vsvc.sales',
+  'SELECT revenue, many, pieces, large, counted, mean_qty, mean_big, mean_price, mean_free, first_day, top, first_city, seen_pieces, not_three FROM vsvc.sales',
   "SELECT revenue, pieces, counted, COUNT(*) FROM vsvc.sales WHERE city = 'Paris'".replace(
     'revenue, pieces, counted',
     'SUM(revenue), MAX(pieces), MIN(counted)',
@@ -80,7 +81,7 @@ const isCached = async (token?: string, sql = TOTAL): Promise<boolean> => (await
 beforeAll(async () => {
   service = await startService({
     tables: TABLES,
-    settings: (database) => ({ DATASOURCE_MAIN_WRITER: database.secret(DEVELOPER) }),
+    settings: (database) => ({ DATASOURCE_MAIN_WRITER: database.secret(DEVELOPER), DATASOURCE_OTHER: database.secret(DEVELOPER) }),
     parts: { now: () => Date.now() + clock.ahead },
   });
   await service.rows(MODEL, 'shop');
@@ -130,6 +131,43 @@ describe('a cached cube', () => {
     for (const column of ['weights', 'cities', 'weight', '*']) expect(await isCached(undefined, `SELECT ${column} FROM vsvc.rough`), column).toBe(false);
     await service.rows('UNCACHE CUBE rough', 'shop');
     expect(await isCached(undefined, 'SELECT city, n FROM vsvc.rough')).toBe(false);
+  });
+
+  it('does not take an alias, another column of the same name or another case for a column that it leaves out', async () => {
+    await service.rows(
+      `CREATE OR REPLACE ONTOLOGY CUBE partly AS SELECT city, kind, weight, COUNT(id) AS n, COUNT(DISTINCT day) AS days, SUM(NULLIF(qty, 2.5)) / 4 AS quarter FROM dsvc.sale;
+      CREATE OR REPLACE ONTOLOGY CUBE twin AS SELECT weight AS x, city AS x, COUNT(id) AS n FROM dsvc.sale;
+      CREATE OR REPLACE ONTOLOGY CUBE cased AS SELECT weight AS "CITY", city AS "city", COUNT(id) AS n FROM dsvc.sale`,
+      'shop',
+    );
+    const queries = [
+      'SELECT weight AS weight, SUM(n) AS n FROM vsvc.partly GROUP BY weight ORDER BY 1',
+      'SELECT days AS days FROM vsvc.partly',
+      'SELECT upper(city) AS weight, SUM(n) AS n FROM vsvc.partly GROUP BY weight, city ORDER BY 1, 2',
+      "SELECT city AS weight, SUM(n) AS n FROM vsvc.partly WHERE weight > '0.5' GROUP BY city ORDER BY 1, 2",
+      'SELECT kind AS "Weight", SUM(n) AS n FROM vsvc.partly GROUP BY kind, weight ORDER BY 1, 2',
+      'SELECT quarter FROM vsvc.partly',
+      'SELECT x, SUM(n) AS n FROM vsvc.twin GROUP BY x ORDER BY 1',
+      'SELECT "CITY", SUM(n) AS n FROM vsvc.cased GROUP BY 1 ORDER BY 1',
+      'SELECT "city", SUM(n) AS n FROM vsvc.cased GROUP BY 1 ORDER BY 1',
+    ];
+    const live: string[] = [];
+    for (const sql of queries) live.push((await asked(sql)).text);
+    for (const cube of ['partly', 'twin', 'cased']) await service.rows(`CACHE CUBE ${cube} OPTIONS (schema = 'cached')`, 'shop');
+    for (const cube of ['partly', 'twin', 'cased']) expect(await isCached(undefined, `SELECT n FROM vsvc.${cube}`), cube).toBe(true);
+    for (const [i, sql] of queries.entries()) {
+      const { text, asOf } = await asked(sql);
+      expect([text, asOf], sql).toEqual([live[i], null]);
+    }
+  });
+
+  it('is not read by a kept plan after the connection of its datasource changed', async () => {
+    await service.rows(CACHE, 'shop');
+    expect([await isCached(), await isCached()]).toEqual([true, true]);
+    await service.rows("CREATE OR REPLACE DATASOURCE main TYPE postgres SECRET 'DATASOURCE_OTHER'");
+    expect([await isCached(), await isCached(undefined, `${TOTAL} `)]).toEqual([false, false]);
+    await service.rows("CREATE OR REPLACE DATASOURCE main TYPE postgres SECRET 'DATASOURCE_MAIN'");
+    expect(await isCached()).toBe(true);
   });
 
   it('is named by EXPLAIN and SHOW CACHES', async () => {

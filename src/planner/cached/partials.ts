@@ -56,10 +56,21 @@ function typeOf(state: PlanState, node: Node | undefined): string | undefined {
   if ('CaseExpr' in node) return all([...(node.CaseExpr.args ?? []).map((a) => ('CaseWhen' in a ? a.CaseWhen.result : a)), node.CaseExpr.defresult]);
   if (!('A_Expr' in node)) return undefined;
   const { kind, name, lexpr, rexpr } = node.A_Expr;
-  if (kind === 'AEXPR_NULLIF') return typeOf(state, lexpr);
   const type = all([lexpr, rexpr]);
+  if (kind === 'AEXPR_NULLIF') return nullifType(typeOf(state, lexpr), isText(rexpr) ? 'null' : typeOf(state, rexpr));
   const isNumber = type === 'numeric' || INTEGERS.includes(type ?? '');
   return kind === 'AEXPR_OP' && ['+', '-', '*', '/', '%'].includes(lastName(name)) && isNumber ? type : undefined;
+}
+
+/** True for a text in quotes: the other operand gives its type. */
+const isText = (node: Node | undefined): boolean => node !== undefined && 'A_Const' in node && node.A_Const.sval !== undefined;
+
+/** The type of NULLIF: that of the first operand, unless the comparison turns the operand into another type. */
+function nullifType(left: string | undefined, right: string | undefined): string | undefined {
+  const own = common([left]);
+  const type = common([left, right]);
+  const isKept = own === type || (INTEGERS.includes(own ?? '') && INTEGERS.includes(type ?? ''));
+  return own !== undefined && isKept ? left : undefined;
 }
 
 /** The partial aggregates of a cube, in the order of their columns. */

@@ -88,7 +88,7 @@ interface Cached {
 }
 
 /** True if the table gives everything that a block names, and the block groups the rows of the cube. */
-function canRead(resolver: Resolver, stmt: SelectStmt, { kept }: CubeSelect, alias: string): boolean {
+function canRead(resolver: Resolver, stmt: SelectStmt, { kept, lost }: CubeSelect, alias: string): boolean {
   if (stmt.windowClause || stmt.lockingClause || stmt.valuesLists) return false;
   const names = new Set(kept.map((k) => k && fold(k.name)));
   const measures = new Set(kept.flatMap((k) => (k?.isMeasure ? [fold(k.name)] : [])));
@@ -97,12 +97,12 @@ function canRead(resolver: Resolver, stmt: SelectStmt, { kept }: CubeSelect, ali
     const [first = '', second] = fields.map((f) => fold(resolver.written(f)));
     return fields.length === 1 ? first : fields.length === 2 && first === fold(resolver.written(alias)) ? second : undefined;
   };
-  const check = new Check(names, measures, aliases, nameOf, kept.includes(undefined));
+  const check = new Check(names, measures, aliases, nameOf, lost);
   const later = [stmt.targetList, stmt.sortClause, stmt.distinctClause];
   check.see([...later, stmt.havingClause], true, true);
   const isGrouped = check.hasCall || (stmt.groupClause?.length ?? 0) > 0 || stmt.havingClause !== undefined;
   if (isGrouped && check.hasBare) return false;
-  const own = new Check(names, measures, aliases, nameOf, kept.includes(undefined));
+  const own = new Check(names, measures, aliases, nameOf, lost);
   own.see(stmt.targetList, true, true);
   check.see([stmt.whereClause, stmt.groupClause, stmt.limitCount, stmt.limitOffset], false, false);
   // a block that names no column of the cube has a row for each row of its concept
@@ -120,21 +120,21 @@ class Check {
   readonly #measures: ReadonlySet<string>;
   readonly #aliases: ReadonlySet<string>;
   readonly #nameOf: (fields: readonly string[]) => string | undefined;
-  /** True if the table does not give all columns. */
-  readonly #isPart: boolean;
+  /** The columns of the cube that only the live query can give. An alias does not hide them. */
+  readonly #lost: ReadonlySet<string>;
 
   constructor(
     names: ReadonlySet<string | undefined>,
     measures: ReadonlySet<string>,
     aliases: ReadonlySet<string>,
     nameOf: (fields: readonly string[]) => string | undefined,
-    isPart: boolean,
+    lost: ReadonlySet<string>,
   ) {
     this.#names = names;
     this.#measures = measures;
     this.#aliases = aliases;
     this.#nameOf = nameOf;
-    this.#isPart = isPart;
+    this.#lost = lost;
   }
 
   /** @param calls whether aggregates are allowed @param bare whether measures are allowed outside of them */
@@ -159,7 +159,7 @@ class Check {
     const isMeasure = isStar ? this.#measures.size > 0 : this.#measures.has(name ?? '');
     if (isStar || this.#names.has(name ?? '')) this.hasColumn = true;
     else if (name === undefined || fields.length > 1 || !this.#aliases.has(name)) this.isFine = false;
-    if (isStar && this.#isPart) this.isFine = false;
+    if (isStar ? this.#lost.size > 0 : this.#lost.has(name ?? '')) this.isFine = false;
     if (isMeasure) this.hasBare = true;
     if (isMeasure && !bare) this.isFine = false;
   }
@@ -215,8 +215,8 @@ class CachedCube extends CubeRelation {
   }
 
   override find(name: string): Found | undefined {
-    const { kept } = this.#select;
-    const found = kept.find((k) => k?.name === name) ?? kept.find((k) => k !== undefined && fold(k.name) === fold(name));
+    const { kept, lost } = this.#select;
+    const found = lost.has(fold(name)) ? undefined : kept.find((k) => k !== undefined && fold(k.name) === fold(name));
     return found && this.#found(found);
   }
 

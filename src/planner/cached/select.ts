@@ -2,6 +2,7 @@
 import { quoteDouble } from '../../language/quote.ts';
 import type { Concept } from '../../ontology/graph.ts';
 import type { PropertyDef, ViewDef } from '../../ontology/model.ts';
+import { fold } from '../../ontology/names.ts';
 import type { CubeColumn } from '../bind/cubes.ts';
 import { Resolver } from '../bind/resolve.ts';
 import { lowerBlock } from '../lower/finish.ts';
@@ -30,6 +31,8 @@ export interface CubeSelect {
   readonly columns: readonly string[];
   /** The columns of the cube, in order; undefined: the table cannot give it. */
   readonly kept: readonly (KeptColumn | undefined)[];
+  /** The folded names of the columns that the table cannot give, and of those that differ only in case or not at all. */
+  readonly lost: ReadonlySet<string>;
   /** The number of rows of the cube, over the columns of the table. */
   readonly rows: Node;
   /** The state after planning. */
@@ -65,16 +68,17 @@ export function cubeSelect(context: PlanContext, view: ViewDef): CubeSelect | Un
   const isOpen = !facts.hasRowPolicies && !facts.isMasked && !facts.readsHidden && !facts.hidesRows && !facts.readsCaller;
   if (!isOpen || state.params.length > 0 || state.late.length > 0 || state.barrierRefusal) return 'restricted';
   if (!hasPlainCollations(concept) || collates(stmt)) return 'collation';
-  const { kept, partials } = parts;
+  const { kept, lost, partials } = parts;
   if (isKeyed(concept, kept)) return 'key';
   if (!kept.some((k) => k?.isMeasure)) return 'measures';
   const dimensions = kept.filter((k) => k?.isMeasure === false).length;
   const columns = columnsOf(dimensions + 1 + partials);
-  return { sql: printSelect(stmt), declared: state.declared, datasource: state.datasource, columns, kept, rows: rowsIn(dimensions), state };
+  return { sql: printSelect(stmt), declared: state.declared, datasource: state.datasource, columns, kept, lost, rows: rowsIn(dimensions), state };
 }
 
 interface Parts {
   readonly kept: CubeSelect['kept'];
+  readonly lost: CubeSelect['lost'];
   /** The number of partial aggregates, without the number of rows. */
   readonly partials: number;
 }
@@ -102,7 +106,9 @@ function partsOf(state: PlanState, { cubes, relations }: BoundBlock, stmt: Selec
   stmt.targetList = [...dimensions.map((d) => clone(d)), countStar(), ...partials.all].map((value, i) => target(value, names[i]));
   if (dimensions.length > 0) stmt.groupClause = dimensions.map((d) => clone(d));
   else delete stmt.groupClause;
-  return { kept, partials: partials.all.length };
+  const folded = columns.map((c) => fold(c.name));
+  const lost = new Set(folded.filter((name, i) => kept[i] === undefined || folded.indexOf(name) !== folded.lastIndexOf(name)));
+  return { kept, lost, partials: partials.all.length };
 }
 
 const nodeOf = ({ references }: PlanState, node: Node): object | undefined => ('ColumnRef' in node ? references.of(node.ColumnRef)?.node : undefined);

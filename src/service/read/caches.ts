@@ -30,8 +30,9 @@ export async function cachesOf(session: Session, graph: Graph): Promise<Caches> 
   for (const row of session.draft?.row.caches ?? []) {
     const cube = cubeOfKey(row.mapping);
     if (cube !== undefined) {
-      if (graph.whole.view(cube)?.cube && !gone.get(row.table) && isYoung(session, row))
-        cubes.push({ cube, row, datasources: await datasourcesOf(session, row.connection) });
+      if (!graph.whole.view(cube)?.cube || gone.get(row.table) || !isYoung(session, row)) continue;
+      const datasources = await datasourcesOf(session, row.connection);
+      if (datasources.length > 0) cubes.push({ cube, row, datasources });
       continue;
     }
     const mapping = graph.whole.mapping(row.mapping);
@@ -39,7 +40,7 @@ export async function cachesOf(session: Session, graph: Graph): Promise<Caches> 
     if ((await connectionDigest(request.runtime, caller, mapping.datasource)) !== row.connection) continue;
     tables.set(mapping, { mapping: mapping.name, schema: row.schema, name: row.table, asOf: row.asOf });
   }
-  const key = [...[...tables.values()].map((t) => t.name), ...cubes.map((c) => c.row.table)].join();
+  const key = [...[...tables.values()].map((t) => t.name), ...cubes.map((c) => JSON.stringify([c.row.table, ...c.datasources]))].join();
   return { of: (mapping) => tables.get(mapping), key, ...(cubes.length > 0 ? { cubes: cubeTables(cubes) } : {}) };
 }
 
