@@ -31,7 +31,9 @@ export const digestOfAdmin = async ({ adminToken }: { readonly adminToken: strin
 
 /** The same as `resume`, for the maker of a job, whose credential may have ended long ago. @throws SvcError as `resume`; 401 `invalid_token` if it was another ADMIN_TOKEN */
 export async function resumeMaker(maker: Maker, options: SnapshotOptions & { readonly config: { readonly adminToken: string | null } }): Promise<Caller> {
-  if (maker.credential === 'admin_token' && (maker.adminToken === undefined || maker.adminToken !== (await digestOfAdmin(options.config))))
+  if (maker.credential === 'admin_token' && maker.adminToken === undefined)
+    throw unauthorized('invalid_token', 'An earlier release made this job for ADMIN_TOKEN, without a note of which one: an administrator must replace the job');
+  if (maker.credential === 'admin_token' && maker.adminToken !== (await digestOfAdmin(options.config)))
     throw unauthorized('invalid_token', 'ADMIN_TOKEN has changed since it made this job: an administrator must replace the job');
   return resume(maker, options);
 }

@@ -351,9 +351,9 @@ describe('rights', () => {
     await service.rows('REVOKE EDIT ON datasource.main FROM USER mia');
     // RUN JOB by an administrator does not lend rights to it
     expect(await runs()).toMatchObject({ status: 'paused', next_run: null, message: 'This needs EDIT on datasource.main' });
-    await service.rows('GRANT EDIT ON datasource.main TO USER mia; REVOKE EDIT ON ALL ontology.shop FROM USER mia');
+    await service.rows('GRANT EDIT ON datasource.main TO USER mia; ALTER JOB nightly RESUME; REVOKE EDIT ON ALL ontology.shop FROM USER mia', 'shop');
     expect(await runs()).toMatchObject({ status: 'paused', message: expect.stringContaining('unknown ontology') });
-    await service.rows("GRANT EDIT ON ALL ontology.shop TO USER mia; ALTER USER mia SET ACTIVE = 'false'");
+    await service.rows("GRANT EDIT ON ALL ontology.shop TO USER mia; ALTER JOB nightly RESUME; ALTER USER mia SET ACTIVE = 'false'", 'shop');
     expect(await runs()).toMatchObject({ status: 'paused', message: 'The user of this statement may no longer use the service' });
     await service.rows("ALTER USER mia SET ACTIVE = 'true'; ALTER JOB nightly RESUME", 'shop');
     expect(await runs()).toMatchObject({ status: 'succeeded', maker: 'mia' });
@@ -373,6 +373,26 @@ describe('rights', () => {
     clock.ahead = 0;
     await service.rows("ALTER USER moe SET ACTIVE = 'true'; ALTER JOB nightly RESUME", 'shop');
     expect((await shown())[0]).toMatchObject({ status: expect.stringMatching(/scheduled|succeeded/), next_run: expect.any(String) });
+  });
+
+  it('to see the mapping are among them', async () => {
+    const maker = await service.user('xeno', 'EDIT ON ontology.shop', 'EDIT ON ALL ontology.shop.concept.person', 'EDIT ON datasource.main');
+    await service.rows(JOB, 'shop', maker);
+    expect(await runs()).toMatchObject({ status: 'succeeded', maker: 'xeno' });
+    await service.rows('REVOKE EDIT ON ALL ontology.shop.concept.person FROM USER xeno', 'shop');
+    expect(await runs()).toMatchObject({ status: 'paused', next_run: null, message: expect.stringContaining('unknown mapping') });
+  });
+
+  it('to change the schedule do not let it run more often', async () => {
+    await service.rows('DROP JOB IF EXISTS nightly', 'shop');
+    await service.rows(JOB, 'shop');
+    await service.rows('RUN JOB nightly', 'shop');
+    await settled();
+    const [{ last_run }] = (await service.rows('SHOW JOBS', 'shop')) as [{ last_run: string }];
+    for (const change of ["ALTER JOB nightly SCHEDULE '*/5 * * * *'", 'ALTER JOB nightly RESUME', JOB.replace('17 * * * *', '*/5 * * * *')]) {
+      const [{ next_run }] = (await service.rows(change, 'shop')) as [{ next_run: string }];
+      expect(Date.parse(next_run) - Date.parse(last_run), change).toBeGreaterThanOrEqual(300_000 - 1000);
+    }
   });
 
   it('of ADMIN_TOKEN end with it', async () => {
@@ -689,7 +709,7 @@ describe('VALIDATE DATA', () => {
 
   it('needs all rows of the ontology and its datasources, in each run', async () => {
     const maker = await service.user('val', 'EDIT ON ALL ontology.shop', 'QUERY ON ALL ontology.shop', 'EDIT ON datasource.main');
-    const part = await service.user('pat', 'EDIT ON ontology.shop', 'QUERY ON ALL ontology.shop', 'EDIT ON datasource.main');
+    const part = await service.user('quinn', 'EDIT ON ontology.shop', 'QUERY ON ALL ontology.shop', 'EDIT ON datasource.main');
     const editor = await service.user('edi', 'EDIT ON ALL ontology.shop', 'QUERY ON ALL ontology.shop');
     for (const token of [part, editor]) expect(await service.fault(CHECKS, 'shop', token)).toBe('403 forbidden');
     expect(await service.fault("CREATE JOB c SCHEDULE '0 * * * *' AS VALIDATE DATA other", 'shop')).toBe('400 other_ontology');

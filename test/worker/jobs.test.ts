@@ -55,7 +55,7 @@ describe('a job', () => {
     await expect.poll(() => alarmOf(stub)).toBe(Date.parse(made.next_run));
     expect((await rows('SHOW CACHES'))[0]).toMatchObject({ mapping_name: 'm', state: 'used' });
     expect(await keysOf(stub)).toEqual(['id']);
-    await rows("CREATE OR REPLACE JOB daily SCHEDULE '30 1 * * *' AS VALIDATE DATA farm; RUN JOB daily");
+    await rows("DROP JOB daily; CREATE JOB daily SCHEDULE '30 1 * * *' AS VALIDATE DATA farm; RUN JOB daily");
     await expect.poll(async () => (await shown()).status).toBe('succeeded');
     expect((await shown()).message).toMatch(/^0 errors, 0 warnings/);
     expect((await rows("SELECT number_of_rows FROM SYS_CONCEPT_MAPPINGS WHERE concept = 'animal'"))[0].number_of_rows).toBe(3);

@@ -5,7 +5,7 @@
 import { claimJob, continueRun, dueJobs, finishJob, loseRun, type RunEnd, readJob, releaseRun, type StoredJob } from '../../catalog/jobs.ts';
 import { loggedLine, SvcError } from '../../errors.ts';
 import type { Runtime } from '../runtime.ts';
-import { afterRun, spread } from '../write/schedule.ts';
+import { afterPace, afterRun, spread } from '../write/schedule.ts';
 import { type Outcome, type RunScript, runStep } from './job-run.ts';
 
 /** The part of `DurableObjectStorage` that is used. */
@@ -33,6 +33,9 @@ const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [15_000, 900_000];
 const BUSY_MS = 60_000;
 /** The maker is not active any more, lacks a right, or does not see the ontology. */
 const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404]);
+/** Objects that the maker does not see are unknown to it. */
+const UNKNOWN: ReadonlySet<string> = new Set(['unknown_mapping', 'unknown_cube', 'unknown_datasource']);
+const isRefusal = (fault: unknown): boolean => fault instanceof SvcError && (REFUSALS.has(fault.status) || UNKNOWN.has(fault.code));
 const MOST_CHARACTERS = 4000;
 const PIECE_CHARACTERS = 500_000;
 const FAILED = 'the run failed; the log of the service has the reason';
@@ -145,12 +148,14 @@ export class JobLife {
     const message = outcome?.message ?? (hold > 0 ? TOO_LONG : fault instanceof SvcError ? fault.message : FAILED);
     // what takes too long once would take too long again: no pauses, the schedule decides
     const after = Math.max(runtime.now(), job.nextRun ?? 0) + hold * 1000;
+    // an earlier release stored schedules of shorter gaps
+    const later = failed ? after : Math.max(after, afterPace(job.kind, job.nextRun ?? 0));
     const isPostponed = fault instanceof SvcError && fault.code === 'busy';
     const nextRun = isPostponed
       ? after + BUSY_MS + Math.floor(BUSY_MS * this.#random())
-      : await afterRun(job, after, failed && hold === 0 ? job.failures + 1 : 0, this.#random);
+      : await afterRun(job, later, failed && hold === 0 ? job.failures + 1 : 0, this.#random);
     // a right that the maker does not have now, it does not have in an hour either
-    const isRefused = fault instanceof SvcError && REFUSALS.has(fault.status);
+    const isRefused = isRefusal(fault);
     const end = isPostponed ? 'postponed' : isRefused ? 'refused' : failed ? 'failed' : 'succeeded';
     const next = await finishJob(runtime.db, job, run, { message: message.slice(0, MOST_CHARACTERS), end, nextRun, hold });
     const cause = fault instanceof SvcError ? fault.cause : fault;

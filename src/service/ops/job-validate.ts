@@ -18,8 +18,9 @@ import type { ServiceRequest } from '../runtime.ts';
 /** What is kept between two steps. */
 export interface Validation {
   readonly version: string;
-  /** The number of checks that were made. */
+  /** The number of checks that were made, of how many. */
   readonly done: number;
+  readonly of?: number;
   readonly found: Found;
 }
 
@@ -57,12 +58,14 @@ export async function validate(
     signal,
   });
   const steps = checkSteps(reader);
-  const found: Found = earlier?.found ?? { counts: [], findings: [], statistics: [] };
+  // another release may split the checks differently: the run begins again
+  const kept = earlier?.of === steps.length ? earlier : undefined;
+  const found: Found = kept?.found ?? { counts: [], findings: [], statistics: [] };
   const begun = runtime.now();
-  let done = earlier?.done ?? 0;
+  let done = kept?.done ?? 0;
   for (; done < steps.length; done++) {
     signal.throwIfAborted();
-    if (reader.statements >= STEP_STATEMENTS || runtime.now() - begun > STEP_MS) return { next: { version, done, found } };
+    if (reader.statements >= STEP_STATEMENTS || runtime.now() - begun > STEP_MS) return { next: { version, done, of: steps.length, found } };
     await steps[done]?.(found);
   }
   await runtime.db.batch([...keepCounts(version, found.counts), ...keepStatistics(version, found.statistics)]);

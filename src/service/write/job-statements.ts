@@ -16,7 +16,7 @@ import { CACHES, editable } from './cached-mappings.ts';
 import { type Changing, checkName, type Done, done, exists } from './changing.ts';
 import type { Draft } from './draft.ts';
 import type { Kinds } from './kinds.ts';
-import { checkedSchedule, nextRun, type Schedule, wantedRun } from './schedule.ts';
+import { afterPace, checkedSchedule, nextRun, type Schedule, wantedRun } from './schedule.ts';
 
 /** Each sweep wakes the jobs of all ontologies. */
 const MOST_JOBS = 50;
@@ -98,7 +98,12 @@ async function makerOf({ principal, session }: Changing): Promise<string> {
 }
 
 const iso = (at: number): string => new Date(at).toISOString();
-const firstRun = async (schedule: Schedule, runtime: Runtime): Promise<number> => (await nextRun(schedule, runtime.now())) ?? runtime.now();
+/** The first moment of a schedule. A job that has run keeps its pace: a change of the schedule does not let it run more often. */
+async function firstRun(schedule: Schedule, runtime: Runtime, kind: string, old?: Known): Promise<number> {
+  const earlier = old === undefined || old.kind !== kind || old.started === null ? 0 : afterPace(kind, old.started);
+  const after = Math.max(runtime.now(), earlier);
+  return (await nextRun(schedule, after)) ?? after;
+}
 
 async function createJob(ctx: Changing, { name, run, text, source, ...statement }: CreateJob): Promise<Done> {
   const draft = editable(ctx, source.offset);
@@ -130,7 +135,7 @@ async function createJob(ctx: Changing, { name, run, text, source, ...statement 
     ...schedule,
     makerId: principal.userId,
     maker: await makerOf(ctx),
-    nextRun: await firstRun(schedule, ctx.session.request.runtime),
+    nextRun: await firstRun(schedule, ctx.session.request.runtime, run.kind, old),
   };
   jobs.set(key, { ...job, paused: false, started: old?.started ?? null });
   return {
@@ -170,7 +175,7 @@ async function alterJob(ctx: Changing, { name, action, source }: AlterJob): Prom
       ? await checkedSchedule(job.kind, at(job.schedule), at(job.timezone))
       : await checkedSchedule(job.kind, action.schedule, action.timezone);
   const paused = action !== 'resume' && job.paused;
-  const next = await firstRun(schedule, runtime);
+  const next = await firstRun(schedule, runtime, job.kind, job);
   jobs.set(job.key, { ...job, schedule: schedule.schedule, timezone: schedule.timezone, paused, nextRun: paused ? job.nextRun : next });
   const change = action === 'resume' ? resumeJob(job.id, next) : rescheduleJob(job.id, schedule.schedule, schedule.timezone, next);
   return {

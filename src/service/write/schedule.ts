@@ -23,6 +23,9 @@ const paceOf = (kind: string): Pace => (kind === 'validate_data' ? VALIDATION : 
 
 const [MINUTE, DAY] = [60_000, 86_400_000];
 
+/** The first moment that leaves the pace of the kind after another moment. */
+export const afterPace = (kind: string, moment: number): number => moment + paceOf(kind).schedule * MINUTE - 1;
+
 /** The moment at which RUN JOB lets a job run. @param started when its last run began; null: it has not run */
 export const wantedRun = (kind: string, started: number | null, now: number): number =>
   started === null ? now : Math.max(now, started + paceOf(kind).wanted * MINUTE);
