@@ -11,14 +11,21 @@ export interface Answer {
   readonly fields: readonly { readonly name: string; readonly dataTypeID: number }[];
 }
 
-/** The graph with PostgreSQL's types of all mapped columns. */
+/** The graph with PostgreSQL's types of all mapped columns, and the collations of texts. */
 export async function withColumnTypes(graph: Graph, query: (sql: string) => Promise<Answer>): Promise<Graph> {
   const { rows } = await query('SELECT oid::integer AS oid, typname::text AS name FROM pg_type');
   const types = new Map(rows.map((r) => [r.oid as number, r.name as string]));
   const mappings = [];
   for (const mapping of graph.model.mappings) {
     const { fields } = await query(`SELECT * FROM (${mapping.sql}) m LIMIT 0`);
-    mappings.push({ ...mapping, columns: fields.map((f) => ({ name: f.name, type: types.get(f.dataTypeID) ?? 'text' })) });
+    const columns = fields.map((f) => ({ name: f.name, type: types.get(f.dataTypeID) ?? 'text' }));
+    const texts = columns
+      .filter((c) => c.type === 'text')
+      .map((c) => `pg_collation_for(m."${c.name.replaceAll('"', '""')}") AS "${c.name.replaceAll('"', '""')}"`);
+    const [found = {}] =
+      texts.length > 0 ? (await query(`SELECT ${texts.join(', ')} FROM (VALUES (1)) v LEFT JOIN (${mapping.sql}) m ON true LIMIT 1`)).rows : [];
+    const collated = (name: string): object => (found[name] === undefined || found[name] === '"default"' ? {} : { collation: String(found[name] ?? '') });
+    mappings.push({ ...mapping, columns: columns.map((c) => ({ ...c, ...collated(c.name) })) });
   }
   return compile({ ...graph.model, mappings }, graph.ontology);
 }

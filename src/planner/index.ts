@@ -116,7 +116,7 @@ function plan(context: PlanContext, source: Source, options: PlanOptions): Plan 
   if (hasBarriers && state.barrierRefusal) throw state.barrierRefusal;
   // without hidden rows no SELECT is marked; the printer would refuse a mark that is left
   if (hidesRows || state.late.length > 0) settleBarriers(query, state, hasBarriers);
-  if (!hasBarriers && !state.facts.volatile) context.rewrite?.(query, () => state.alias());
+  if (!hasBarriers && !state.facts.volatile) context.rewrite?.(query, () => state.alias(), state.texts.declared.isExact);
   dropUnusedParameters(query, state, state.bound.length);
   refuseSeveralDatasources(state);
   if (state.references.hasMeasures) refuseOuterMeasures(query, state.references);

@@ -5,6 +5,7 @@ import type { PropertyDef, ViewDef } from '../../ontology/model.ts';
 import { fold } from '../../ontology/names.ts';
 import type { CubeColumn } from '../bind/cubes.ts';
 import { Resolver } from '../bind/resolve.ts';
+import { hasPlainCollation } from '../facts/column-types.ts';
 import { lowerBlock } from '../lower/finish.ts';
 import type { BoundBlock } from '../plan/block.ts';
 import type { PlanContext } from '../plan/context.ts';
@@ -118,12 +119,10 @@ function isKeyed({ key }: Concept, kept: CubeSelect['kept']): boolean {
   return key?.properties.every((p) => kept.some((k) => k?.property?.name === p.name)) === true;
 }
 
-const PLAIN = new Set([undefined, '"C"', '"POSIX"']);
-
 /** True if the texts of a concept have no collation that may be nondeterministic. */
 function hasPlainCollations({ rows }: Concept): boolean {
   if (rows.kind === 'logic') return hasPlainCollations(rows.source);
-  return rows.sources.every((s) => s.mapping.columns.every((c) => PLAIN.has(c.collation)));
+  return rows.sources.every((s) => s.mapping.columns.every(hasPlainCollation));
 }
 
 function collates(stmt: SelectStmt): boolean {

@@ -48,6 +48,11 @@ function fitsDigits({ type = '', modifier }: ColumnDef, precision: number, scale
 /** True if PostgreSQL derives no collation for a column, so that comparing its values raises an error. */
 export const lacksCollation = (column: ColumnDef): boolean => column.collation === '';
 
+const PLAIN: ReadonlySet<string | undefined> = new Set([undefined, '"C"', '"POSIX"']);
+
+/** True if the texts of a column have no collation that may be nondeterministic. That of a database cannot be. */
+export const hasPlainCollation = (column: ColumnDef): boolean => PLAIN.has(column.collation);
+
 /**
  * True if the columns of a statement have different collations, other than the default. An expression of two such columns, or a CASE that returns one or the other, has no
  * collation, and comparing its value raises an error ("could not determine which collation to use", Collation Support in PostgreSQL's manual). The default collation does

@@ -108,7 +108,10 @@ function linkOf(condition: Node, own: Items, outer: Items): (Link & { readonly o
   return isIn(own, rexpr) && isIn(outer, lexpr) ? { inner: rexpr, outer: lexpr, operator } : undefined;
 }
 
-/** Types of which equal values are in one group of GROUP BY, and those of one group are equal, also if they are compared with a type of the same family. */
+/**
+ * Types of which equal values are in one group of GROUP BY, and those of one group are equal, also if they are compared with a type of the same family. For texts this is
+ * true only without nondeterministic collations (`FinishedRewrite`): GROUP BY and a comparison with another column may use different ones.
+ */
 const FAMILIES: Readonly<Record<string, string>> = {
   int2: 'int',
   int4: 'int',
@@ -134,6 +137,21 @@ export function familyOf(node: Node, items: Items | undefined): string | undefin
   const { subquery, alias: given } = item.RangeSubselect;
   if (!subquery || !('SelectStmt' in subquery) || given?.colnames?.length) return undefined;
   return columnFamily(subquery.SelectStmt, name);
+}
+
+/** True if an expression is a whole number or a decimal, by the casts of the SELECTs that return its columns. The sum of such values raises no error; that of floating-point numbers may overflow. */
+export function isExactNumber(node: Node | undefined, items: Items | undefined): boolean {
+  visited();
+  if (node === undefined) return false;
+  const areExact = (nodes: readonly (Node | undefined)[] = []): boolean => nodes.every((n) => isExactNumber(n, items));
+  if ('A_Const' in node) return node.A_Const.isnull === true || node.A_Const.ival !== undefined || node.A_Const.fval !== undefined;
+  if ('CoalesceExpr' in node) return areExact(node.CoalesceExpr.args);
+  if ('CaseExpr' in node) {
+    const { args = [], defresult } = node.CaseExpr;
+    return areExact([...args.map((w) => ('CaseWhen' in w ? w.CaseWhen.result : undefined)), ...(defresult ? [defresult] : [])]);
+  }
+  const family = familyOf(node, items);
+  return family === 'int' || family === 'numeric';
 }
 
 function columnFamily(query: SelectStmt, name: string): string | undefined {

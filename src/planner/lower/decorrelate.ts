@@ -32,12 +32,15 @@ import {
   target,
   walk,
 } from '../plan/tree.ts';
-import { type Correlated, correlationOf, familyOf, type Items, itemsOf, type Link } from './correlated.ts';
+import { type Correlated, correlationOf, familyOf, type Items, isExactNumber, itemsOf, type Link } from './correlated.ts';
 
 /** Aggregates that are NULL without rows, and depend on the order of the rows in the last digits of floating-point numbers only. `count` is 0. */
 const NULL_OF_NONE: ReadonlySet<string> = new Set([
   ...['sum', 'avg', 'min', 'max', 'bool_and', 'bool_or', 'every', 'stddev', 'stddev_pop', 'stddev_samp', 'variance', 'var_pop', 'var_samp'],
 ]);
+
+/** Those of them that raise an error on no values. The others add up, which may overflow for floating-point numbers. */
+const NEVER_OVERFLOW: ReadonlySet<string> = new Set(['count', 'min', 'max', 'bool_and', 'bool_or', 'every']);
 
 /** Clauses with which a sub-query is left as it is. */
 const OTHER_CLAUSES = [
@@ -55,20 +58,21 @@ const OTHER_CLAUSES = [
 /**
  * Rewrites the correlated sub-queries in the WHERE of all blocks of a finished statement (in place), inner blocks first. No part of it may be volatile.
  * @param alias makes an alias that is unique in the statement
+ * @param isExact whether no text that it reads may have a nondeterministic collation
  */
-export function decorrelate(statement: SelectStmt, alias: () => string): void {
+export function decorrelate(statement: SelectStmt, alias: () => string, isExact: boolean): void {
   const blocks: SelectStmt[] = [];
   walk([{ SelectStmt: statement } as Node], (n) => {
     if ('SelectStmt' in n) blocks.push(n.SelectStmt);
     return undefined;
   });
-  for (const block of blocks.reverse()) if (block.whereClause && block.fromClause?.length) rewriteBlock(block, alias);
+  for (const block of blocks.reverse()) if (block.whereClause && block.fromClause?.length) rewriteBlock(block, alias, isExact);
 }
 
-function rewriteBlock(block: SelectStmt, alias: () => string): void {
+function rewriteBlock(block: SelectStmt, alias: () => string, isExact: boolean): void {
   const items = itemsOf(block.fromClause);
   if (!items || !hasSubLink(block.whereClause)) return;
-  const place = { block, items, alias };
+  const place = { block, items, alias, isExact };
   const conditions = conjuncts(block.whereClause).map((condition) => asCondition(condition, place) ?? replaced(condition, place));
   const whereClause = and(conditions);
   if (whereClause) block.whereClause = whereClause;
@@ -150,8 +154,8 @@ const ORDERED: ReadonlySet<string> = new Set(['int', 'numeric', 'text', 'date'])
 
 /** The same for `EXISTS (SELECT ... WHERE t.k = o.k AND t.v <> o.v)`: the smallest or the largest v of the group differs. */
 function differing(found: Found, unequal: Link, place: Place) {
-  const family = familyOf(unequal.inner, itemsOf(found.query.fromClause));
-  if (family === undefined || !ORDERED.has(family) || family !== familyOf(unequal.outer, place.items)) return undefined;
+  const family = commonFamily(unequal, found.query, place);
+  if (family === undefined || !ORDERED.has(family)) return undefined;
   const calls = ['min', 'max'].map((name) => call(name, [clone(unequal.inner)]));
   const relation = joinGroups(found, place, calls, [unequal]);
   if (relation === undefined) return undefined;
@@ -177,6 +181,13 @@ interface Place {
   readonly block: SelectStmt;
   readonly items: Items;
   readonly alias: () => string;
+  readonly isExact: boolean;
+}
+
+/** The family of the types of both columns of a link; undefined if they differ, or if GROUP BY may take two of its texts as equal that the link does not, or the other way round. */
+function commonFamily({ inner, outer }: Link, query: SelectStmt, { items, isExact }: Place): string | undefined {
+  const family = familyOf(inner, itemsOf(query.fromClause));
+  return family === familyOf(outer, items) && (family !== 'text' || isExact) ? family : undefined;
 }
 
 /** Replaces the sub-queries of a condition that may be anywhere in it by values (in place). */
@@ -195,7 +206,8 @@ function joinedValue(link: SubLink, place: Place): Node | undefined {
   const value = only && 'ResTarget' in only ? only.ResTarget.val : undefined;
   if (!found || found.unequal || !value || others.length > 0 || found.query.sortClause?.length) return undefined;
   const computed = aggregatesOf(value);
-  if (!computed || fails(found.query, [...found.rest, ...computed.calls.flatMap(argumentsOf)])) return undefined;
+  if (!computed || fails(found.query, [...found.rest, ...computed.calls.flatMap(argumentsOf)]) || computed.calls.some((c) => overflows(c, found.query)))
+    return undefined;
   const relation = joinGroups(found, place, computed.calls);
   return relation === undefined ? undefined : computed.over(relation);
 }
@@ -206,11 +218,10 @@ function joinedValue(link: SubLink, place: Place): Node | undefined {
  * @param used links that the caller uses besides
  * @returns the alias; undefined if that cannot be proved, or if no single item of FROM has the columns
  */
-function joinGroups({ query, links, rest }: Found, { block, items, alias }: Place, calls: readonly Node[], used: readonly Link[] = []): string | undefined {
-  const own = itemsOf(query.fromClause);
-  const families = links.map((l) => [familyOf(l.inner, own), familyOf(l.outer, items)] as const);
+function joinGroups({ query, links, rest }: Found, place: Place, calls: readonly Node[], used: readonly Link[] = []): string | undefined {
+  const { block, alias } = place;
   const at = itemWith(block.fromClause ?? [], [...links, ...used]);
-  if (at === undefined || families.some(([inner, outer]) => inner === undefined || inner !== outer)) return undefined;
+  if (at === undefined || links.some((l) => commonFamily(l, query, place) === undefined)) return undefined;
   const name = alias();
   const whereClause = and(rest);
   const grouped = select({
@@ -258,6 +269,12 @@ const argumentsOf = (call: Node): Node[] => {
   const { args = [], agg_filter } = (call as { FuncCall: FuncCall }).FuncCall;
   return [...args, ...(agg_filter ? [agg_filter] : [])];
 };
+
+/** True if an aggregate may overflow. A group that no row of the block needs is computed too. */
+function overflows(call: Node, { fromClause }: SelectStmt): boolean {
+  const { funcname, args } = (call as { FuncCall: FuncCall }).FuncCall;
+  return !NEVER_OVERFLOW.has(lastName(funcname)) && !isExactNumber(args?.[0], itemsOf(fromClause));
+}
 
 /** True if an expression may raise an error on a row: the sub-query is computed for rows that the block does not need. */
 const fails = ({ fromClause }: SelectStmt, expressions: readonly Node[]): boolean => computes(fromClause) || expressions.some((e) => mayFail(e, true));

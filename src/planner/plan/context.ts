@@ -58,8 +58,11 @@ export interface PlanContext {
   readonly cubes?: CubeTables | undefined;
 }
 
-/** A rewrite of a finished statement without volatile functions and barriers (in place), with the same rows. `alias` makes an alias that is unique in the statement. */
-export type FinishedRewrite = (statement: SelectStmt, alias: () => string) => void;
+/**
+ * A rewrite of a finished statement without volatile functions and barriers (in place), with the same rows. `alias` makes an alias that is unique in the statement. `isExact`: no text
+ * that the statement reads may have a nondeterministic collation, under which different texts are equal.
+ */
+export type FinishedRewrite = (statement: SelectStmt, alias: () => string, isExact: boolean) => void;
 
 /** Cached cubes (../cached/reading.ts). */
 export interface CubeTables {

@@ -1,5 +1,8 @@
 /** The tables that the SQL of a plan may read: those of its mappings and raw views. */
 
+import type { ColumnDef } from '../../ontology/model.ts';
+import { hasPlainCollation } from '../facts/column-types.ts';
+import { type SelectStmt, walk } from '../plan/tree.ts';
 import type { DeclaredTable } from '../verify/index.ts';
 import type { Table } from './table-scope.ts';
 
@@ -7,6 +10,17 @@ import type { Table } from './table-scope.ts';
 export class DeclaredTables {
   /** Tables by schema, then by name. */
   readonly #schemas = new Map<string, Map<string, { readonly sets: Set<ReadonlySet<string>>; isWhole: boolean }>>();
+  /** False if a text that the plan compares may have a nondeterministic collation, as far as `noteTexts` was called. */
+  isExact = true;
+
+  /** Notes the collations of a mapping's or raw view's columns. Those of what a sub-query in its text compares are not known. */
+  noteTexts(columns: readonly ColumnDef[], text: SelectStmt): void {
+    this.isExact &&= columns.every(hasPlainCollation);
+    walk([text], (n) => {
+      if ('SubLink' in n) this.isExact = false;
+      return undefined;
+    });
+  }
 
   /** Adds a table of a text. `columns`: the unqualified names of columns in the text. The sets are not copied. */
   add({ schema, name, columns: own, isWhole }: Table, columns: readonly ReadonlySet<string>[]): void {

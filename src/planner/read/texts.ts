@@ -164,6 +164,7 @@ export class Texts {
 
   #declare({ stmt, tables, columns }: TableQuery, def: MappingDef | ViewDef): void {
     this.#facts.noteCollations(def.columns);
+    if (this.#context.rewrite !== undefined) this.declared.noteTexts(def.columns, stmt);
     if (this.#facts.isRestricted && comparesColumns(stmt)) this.#facts.noteUnknownComparison();
     // a star means the columns that the model has for the text
     const named = tables.some((t) => t.isWhole) ? [columns, new Set(def.columns.map((c) => c.name))] : [columns];
