@@ -2,7 +2,8 @@
 import type { SqlParser } from '../language/parser.ts';
 import type { Graph } from '../ontology/graph.ts';
 import type { MappingDef } from '../ontology/model.ts';
-import { column, type SelectStmt, select, subselect, target, walk } from './plan/tree.ts';
+import { collates } from './facts/column-types.ts';
+import { column, select, subselect, target } from './plan/tree.ts';
 import { PlanState } from './plan-state.ts';
 import { printSelect } from './print/index.ts';
 import { cachedColumn } from './read/cached-rows.ts';
@@ -34,13 +35,4 @@ export function cachedSelect(graph: Graph, parser: SqlParser, mapping: MappingDe
   const { stmt } = state.texts.tableQuery(mapping, parsed);
   const targetList = mapping.columns.map(({ name }, i) => target(column('m', standIns.get(name) ?? name), cachedColumn(i)));
   return { sql: printSelect(select({ targetList, fromClause: [subselect(stmt, 'm')] })), declared: state.declared };
-}
-
-function collates(stmt: SelectStmt): boolean {
-  let found = false;
-  walk({ SelectStmt: stmt }, (n) => {
-    found ||= 'CollateClause' in n;
-    return !found;
-  });
-  return found;
 }

@@ -97,16 +97,29 @@ function canRead(resolver: Resolver, stmt: SelectStmt, { kept, lost }: CubeSelec
     const [first = '', second] = fields.map((f) => fold(resolver.written(f)));
     return fields.length === 1 ? first : fields.length === 2 && first === fold(resolver.written(alias)) ? second : undefined;
   };
-  const check = new Check(names, measures, aliases, nameOf, lost);
+  const known = { names, measures, aliases, nameOf, lost };
+  const check = new Check(known);
   const later = [stmt.targetList, stmt.sortClause, stmt.distinctClause];
   check.see([...later, stmt.havingClause], true, true);
   const isGrouped = check.hasCall || (stmt.groupClause?.length ?? 0) > 0 || stmt.havingClause !== undefined;
   if (isGrouped && check.hasBare) return false;
-  const own = new Check(names, measures, aliases, nameOf, lost);
+  const own = new Check(known);
   own.see(stmt.targetList, true, true);
   check.see([stmt.whereClause, stmt.groupClause, stmt.limitCount, stmt.limitOffset], false, false);
   // a block that names no column of the cube has a row for each row of its concept
   return check.isFine && (isGrouped || own.hasColumn);
+}
+
+/** The names that a block may use, folded. */
+interface Names {
+  /** The columns that the table gives. */
+  readonly names: ReadonlySet<string | undefined>;
+  readonly measures: ReadonlySet<string>;
+  readonly aliases: ReadonlySet<string>;
+  /** The columns of the cube that only the live query can give. An alias does not hide them. */
+  readonly lost: ReadonlySet<string>;
+  /** The column that a reference means; undefined: none of the cube. */
+  readonly nameOf: (fields: readonly string[]) => string | undefined;
 }
 
 /** What a part of a block names. */
@@ -116,25 +129,10 @@ class Check {
   hasColumn = false;
   /** True if a measure is outside of an aggregate. */
   hasBare = false;
-  readonly #names: ReadonlySet<string | undefined>;
-  readonly #measures: ReadonlySet<string>;
-  readonly #aliases: ReadonlySet<string>;
-  readonly #nameOf: (fields: readonly string[]) => string | undefined;
-  /** The columns of the cube that only the live query can give. An alias does not hide them. */
-  readonly #lost: ReadonlySet<string>;
+  readonly #known: Names;
 
-  constructor(
-    names: ReadonlySet<string | undefined>,
-    measures: ReadonlySet<string>,
-    aliases: ReadonlySet<string>,
-    nameOf: (fields: readonly string[]) => string | undefined,
-    lost: ReadonlySet<string>,
-  ) {
-    this.#names = names;
-    this.#measures = measures;
-    this.#aliases = aliases;
-    this.#nameOf = nameOf;
-    this.#lost = lost;
+  constructor(known: Names) {
+    this.#known = known;
   }
 
   /** @param calls whether aggregates are allowed @param bare whether measures are allowed outside of them */
@@ -154,12 +152,13 @@ class Check {
   }
 
   #see(fields: readonly string[], bare: boolean): void {
-    const name = this.#nameOf(fields);
+    const { names, measures, aliases, lost, nameOf } = this.#known;
+    const name = nameOf(fields);
     const isStar = name === '*';
-    const isMeasure = isStar ? this.#measures.size > 0 : this.#measures.has(name ?? '');
-    if (isStar || this.#names.has(name ?? '')) this.hasColumn = true;
-    else if (name === undefined || fields.length > 1 || !this.#aliases.has(name)) this.isFine = false;
-    if (isStar ? this.#lost.size > 0 : this.#lost.has(name ?? '')) this.isFine = false;
+    const isMeasure = isStar ? measures.size > 0 : measures.has(name ?? '');
+    if (isStar || names.has(name ?? '')) this.hasColumn = true;
+    else if (name === undefined || fields.length > 1 || !aliases.has(name)) this.isFine = false;
+    if (isStar ? lost.size > 0 : lost.has(name ?? '')) this.isFine = false;
     if (isMeasure) this.hasBare = true;
     if (isMeasure && !bare) this.isFine = false;
   }
@@ -167,9 +166,10 @@ class Check {
   /** True for an aggregate that marks a measure, and for COUNT(*). */
   #isMark({ funcname = [], args = [], agg_star, agg_distinct, agg_order, agg_within_group, func_variadic }: FuncCall): boolean {
     if (agg_distinct || agg_order || agg_within_group || func_variadic || funcname.length > 1 || !MARKS.has(lastName(funcname))) return false;
+    const { measures, nameOf } = this.#known;
     const [arg] = args;
     if (agg_star) return lastName(funcname) === 'count';
-    return arg !== undefined && args.length === 1 && 'ColumnRef' in arg && this.#measures.has(this.#nameOf(fieldsOf(arg.ColumnRef)) ?? '');
+    return arg !== undefined && args.length === 1 && 'ColumnRef' in arg && measures.has(nameOf(fieldsOf(arg.ColumnRef)) ?? '');
   }
 }
 

@@ -5,11 +5,11 @@ import type { PropertyDef, ViewDef } from '../../ontology/model.ts';
 import { fold } from '../../ontology/names.ts';
 import type { CubeColumn } from '../bind/cubes.ts';
 import { Resolver } from '../bind/resolve.ts';
-import { hasPlainCollation } from '../facts/column-types.ts';
+import { collates, hasPlainCollation } from '../facts/column-types.ts';
 import { lowerBlock } from '../lower/finish.ts';
 import type { BoundBlock } from '../plan/block.ts';
 import type { PlanContext } from '../plan/context.ts';
-import { clone, type Node, type SelectStmt, target, walk } from '../plan/tree.ts';
+import { clone, type Node, type SelectStmt, target } from '../plan/tree.ts';
 import { PlanState } from '../plan-state.ts';
 import { printSelect } from '../print/index.ts';
 import type { Declared } from '../verify/index.ts';
@@ -123,13 +123,4 @@ function isKeyed({ key }: Concept, kept: CubeSelect['kept']): boolean {
 function hasPlainCollations({ rows }: Concept): boolean {
   if (rows.kind === 'logic') return hasPlainCollations(rows.source);
   return rows.sources.every((s) => s.mapping.columns.every(hasPlainCollation));
-}
-
-function collates(stmt: SelectStmt): boolean {
-  let found = false;
-  walk({ SelectStmt: stmt }, (n) => {
-    found ||= 'CollateClause' in n;
-    return !found;
-  });
-  return found;
 }

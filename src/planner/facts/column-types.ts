@@ -1,5 +1,6 @@
 /** Errors that depend on the types and collations of columns: in comparisons, in casts, and by conflicting collations. */
 import type { ColumnDef } from '../../ontology/model.ts';
+import { type SelectStmt, walk } from '../plan/tree.ts';
 
 /**
  * Types whose comparisons may raise an error: geometric types overflow, values of macaddr8 may not fit in the common type of a comparison, and `name` has its own collation,
@@ -52,6 +53,16 @@ const PLAIN: ReadonlySet<string | undefined> = new Set([undefined, '"C"', '"POSI
 
 /** True if the texts of a column have no collation that may be nondeterministic. That of a database cannot be. */
 export const hasPlainCollation = (column: ColumnDef): boolean => PLAIN.has(column.collation);
+
+/** True if an expression of a statement has COLLATE. A column of a table does not keep it. */
+export function collates(stmt: SelectStmt): boolean {
+  let found = false;
+  walk({ SelectStmt: stmt }, (n) => {
+    found ||= 'CollateClause' in n;
+    return !found;
+  });
+  return found;
+}
 
 /**
  * True if the columns of a statement have different collations, other than the default. An expression of two such columns, or a CASE that returns one or the other, has no
