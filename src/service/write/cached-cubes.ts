@@ -1,22 +1,20 @@
 /** CACHE CUBE and UNCACHE CUBE (docs/design/caches.md#cached-cubes). */
-import { can } from '../../auth/grants.ts';
-import { cubeKey, findCache, makeCache, nameCache, removeCache } from '../../catalog/caches.ts';
+import { cubeKey, findCache } from '../../catalog/caches.ts';
 import { badRequest, quoted, SvcError } from '../../errors.ts';
 import type { CacheCube, UncacheCube } from '../../language/statements-of-jobs.ts';
 import type { Graph } from '../../ontology/graph.ts';
 import type { ViewDef } from '../../ontology/model.ts';
-import { fold, sameName } from '../../ontology/names.ts';
+import { sameName } from '../../ontology/names.ts';
 import { type CubeSelect, cubeSelect, type UncacheableCube } from '../../planner/cached/select.ts';
 import { cubeContext, cubeDigest, selectOfCube } from '../caller/cube-digest.ts';
-import { lacks, unknownInStatement } from '../caller/lookup.ts';
+import { unknownInStatement } from '../caller/lookup.ts';
 import { mayMakePolicies } from '../caller/policies.ts';
 import { seenBy, seesAll } from '../caller/sight.ts';
 import { verified } from '../read/verified.ts';
 import { cacheOptions } from './cache-options.ts';
-import { editable, MOST_CACHES, requireFresh, requireWriter } from './cached-mappings.ts';
-import { type Changing, type Done, done } from './changing.ts';
+import { editable, editedDatasource, findOrRoom, refreshing, removing, requireFresh, requireWriter } from './caching.ts';
+import type { Changing, Done } from './changing.ts';
 import type { Kinds } from './kinds.ts';
-import { graceSeconds, refreshCache, sweepCaches } from './refresh-cache.ts';
 
 const WHY: Readonly<Record<UncacheableCube, string>> = {
   restricted: 'it reads the properties of a caller',
@@ -34,8 +32,8 @@ const cubesOf = (seen: Graph): readonly ViewDef[] => seen.model.views.filter((v)
 async function cacheCube(ctx: Changing, { name, options: written, source }: CacheCube): Promise<Done> {
   const draft = editable(ctx, source.offset);
   const { whole } = await draft.graph();
-  const { caller, principal } = ctx;
-  const { runtime, ends } = ctx.session.request;
+  const { principal } = ctx;
+  const { runtime } = ctx.session.request;
   const seen = cubesOf(seenBy(principal, whole, runtime.parser));
   const known = seen.find((v) => sameName(v.name, name.text));
   const view = known && whole.view(known.name);
@@ -47,14 +45,10 @@ async function cacheCube(ctx: Changing, { name, options: written, source }: Cach
     );
   }
   const select = selectOf(ctx, whole, view, name.offset);
-  const datasource = caller.snapshot.datasources.find((d) => d.key === fold(select.datasource));
-  if (datasource === undefined || !can(principal, 'edit', ['datasource', datasource.name]))
-    throw lacks('EDIT', `datasource.${select.datasource}`, source.offset);
+  const datasource = editedDatasource(ctx, select.datasource, source.offset);
   const writer = requireWriter(runtime, datasource, source.offset);
   const key = cubeKey(view.name);
-  const old = await findCache(ctx.db, draft.row.id, key);
-  if (old === undefined && (draft.row.caches?.length ?? 0) >= MOST_CACHES)
-    throw badRequest('too_many_caches', `an ontology can have at most ${MOST_CACHES} cached mappings and cubes`, { offset: source.offset });
+  const old = await findOrRoom(ctx, draft, key, source.offset);
   const isWritten = written !== null || old === undefined;
   const options = isWritten ? cacheOptions(written ?? [], source.offset, undefined, undefined) : old;
   requireFresh(ctx, draft, { old, options }, source.offset);
@@ -64,19 +58,7 @@ async function cacheCube(ctx: Changing, { name, options: written, source }: Cach
   const read = { rows, sources: select.declared.tables, indexes };
   const of = { ontologyId: draft.row.id, key, digest: cubeDigest(select), letter: 'c' as const, datasource, writer };
   const target = { ...of, options, isWritten, mayLengthen: mayMakePolicies(principal, draft.name), mapping: undefined, rowKey: undefined, ...read };
-  const named = { key, name: view.name };
-  let answer: Readonly<Record<string, unknown>> = {};
-  return {
-    // other options apply when the rows are read
-    calls: [old === undefined ? makeCache(draft.row.id, named, options) : nameCache(draft.row.id, named)],
-    perform: async () => {
-      const work = refreshCache(runtime, caller, target, ends);
-      runtime.waitUntil(work.catch(() => undefined));
-      const { asOf, count, maxAge } = await work;
-      answer = { cube: view.name, rows: count, as_of: new Date(asOf).toISOString(), max_age: maxAge };
-    },
-    rows: () => [answer],
-  };
+  return refreshing(ctx, { key, name: view.name, kind: 'cube' }, old, target);
 }
 
 /** The SELECT of the table of a cube, for no caller. @throws SvcError 400 `not_supported`, and as a query on the cube */
@@ -105,11 +87,7 @@ async function uncacheCube(ctx: Changing, { name, source }: UncacheCube): Promis
   }
   const view = whole.view(name.text);
   const select = view?.cube ? selectOfCube(runtime, whole, view) : undefined;
-  if (select && !can(ctx.principal, 'edit', ['datasource', select.datasource])) throw lacks('EDIT', `datasource.${select.datasource}`, source.offset);
-  return {
-    ...done([removeCache(draft.row.id, key, graceSeconds(runtime.config))], { cube: name.text, cached: false }),
-    perform: () => sweepCaches(runtime),
-  };
+  return removing(ctx, draft, { key, name: name.text, kind: 'cube' }, select?.datasource, source.offset);
 }
 
 export const CUBE_CACHES: Kinds<'cache_cube' | 'uncache_cube'> = {
