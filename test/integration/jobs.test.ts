@@ -9,7 +9,7 @@ import { sweepJobs } from '../../src/service/ops/job-life.ts';
 import { runStep } from '../../src/service/ops/job-run.ts';
 import { sweepCaches } from '../../src/service/write/refresh-cache.ts';
 import { type Runtime, runScript } from '../../src/service.ts';
-import { MemoryJobs } from '../support/jobs-memory.ts';
+import { MemoryJobs, type MemoryStorage } from '../support/jobs-memory.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { killed } from './support/killed.ts';
 
@@ -395,6 +395,16 @@ describe('rights', () => {
     }
   });
 
+  it('to run often that an earlier release gave end with the run', async () => {
+    await service.rows(JOB, 'shop');
+    await catalog("UPDATE kg_catalog.jobs SET schedule = '* * * * *', next_run = now()");
+    await service.rows('RUN JOB nightly', 'shop');
+    await settled();
+    const [{ status, last_run, next_run }] = (await shown()) as [Record<string, string>];
+    expect(status).toBe('succeeded');
+    expect(Date.parse(next_run ?? '') - Date.parse(last_run ?? '')).toBeGreaterThan(240_000);
+  });
+
   it('of ADMIN_TOKEN end with it', async () => {
     await service.rows(JOB, 'shop');
     expect(await runs()).toMatchObject({ status: 'succeeded', maker: 'admin' });
@@ -402,9 +412,14 @@ describe('rights', () => {
     for (const adminToken of [createToken(), null]) {
       runtime = { ...real, config: { ...real.config, adminToken } };
       expect(await runs()).toMatchObject({ status: 'paused', next_run: null, message: expect.stringContaining('ADMIN_TOKEN has changed') });
+      runtime = real;
+      await service.rows('ALTER JOB nightly RESUME', 'shop');
+      expect(await runs()).toMatchObject({ status: 'succeeded', message: expect.stringContaining('3 rows') });
     }
-    runtime = real;
-    expect(await runs()).toMatchObject({ status: 'paused', message: expect.stringContaining('3 rows') });
+    await catalog("UPDATE kg_catalog.jobs SET maker = (maker::jsonb - 'adminToken')::text");
+    expect(await runs()).toMatchObject({ status: 'paused', next_run: null, message: expect.stringContaining('An earlier release made this job') });
+    await service.rows(JOB, 'shop');
+    expect(await runs()).toMatchObject({ status: 'succeeded' });
   });
 
   it('do not grow when the maker becomes an administrator, whose credential may have been made by others', async () => {
@@ -640,6 +655,26 @@ describe('VALIDATE DATA', () => {
     const [{ n }] = (await service.rows("SELECT sum(number_of_rows) AS n FROM SYS_CONCEPT_MAPPINGS WHERE concept = 'person'", 'shop')) as [{ n: number }];
     expect(Number(n)).toBe(3);
     await service.rows(Array.from({ length: 50 }, (_, i) => `DROP MAPPING m_more${i}`).join('; '), 'shop');
+  });
+
+  it('begins again if the release that goes on splits the checks differently', async () => {
+    const more = Array.from({ length: 50 }, (_, i) => `m_more${i}`);
+    await service.rows(more.map((m) => `CREATE MAPPING ${m} INTO person AS SELECT no + 3 AS no, name FROM shop.t_person WHERE false`).join('; '), 'shop');
+    await service.rows(`${CHECKS}; RUN JOB checks`, 'shop');
+    expect(await ring()).toBe(1);
+    const { storage } = jobs.items.values().next().value as { readonly storage: MemoryStorage };
+    const kept = JSON.parse(String(storage.values.get('piece0')));
+    expect(kept.state.done).toBeGreaterThan(0);
+    // with these checks the run would be over, without a finding
+    storage.values.set(
+      'piece0',
+      JSON.stringify({ ...kept, state: { ...kept.state, done: 10_000, of: 10_001, found: { counts: [], findings: [], statistics: [] } } }),
+    );
+    await settled();
+    expect((await shown())[0]).toMatchObject({ status: 'succeeded', message: expect.stringMatching(/^0 errors, 0 warnings/) });
+    const [{ n }] = (await service.rows("SELECT count(number_of_rows) AS n FROM SYS_CONCEPT_MAPPINGS WHERE concept = 'person'", 'shop')) as [{ n: number }];
+    expect(Number(n)).toBe(51);
+    await service.rows(more.map((m) => `DROP MAPPING ${m}`).join('; '), 'shop');
   });
 
   it('has no check of many statements, also if a concept has many properties that fail', async () => {

@@ -4,19 +4,20 @@
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { generated, SEED } from '../../support/generated.ts';
+import { SEED } from '../../support/generated.ts';
 import { sizesOf } from '../../support/sizes.ts';
 import { refusalsOf } from './block.ts';
+import { asCaller, checkCases, type Guarded, shown } from './check.ts';
 import { Evaluator } from './evaluate.ts';
 import type { Query, Schema } from './expr.ts';
 import { ALL_FEATURES } from './gen-base.ts';
 import type { Rel } from './gen-from.ts';
-import { accessOf, changeOf, genPolicies, type PolicySet, smaller } from './gen-policies.ts';
+import { genPolicies, smaller } from './gen-policies.ts';
 import { QueryGen } from './gen-query.ts';
 import { genWorld } from './gen-world.ts';
-import { Harness, type Outcome } from './harness.ts';
+import { Harness } from './harness.ts';
 import { Rng } from './rng.ts';
-import { type Case, shrinkCase } from './shrink.ts';
+import { shrinkCase } from './shrink.ts';
 import type { World } from './world.ts';
 
 const SIZES = sizesOf('integration/differential/cubes');
@@ -47,8 +48,6 @@ function withCubes(r: Rng, world: World): World {
   }
   return out;
 }
-
-type Guarded = Case & { readonly policies: PolicySet | null };
 
 class CubeCases extends fc.Arbitrary<Guarded> {
   generate(random: fc.Random): fc.Value<Guarded> {
@@ -81,28 +80,9 @@ describe('queries on cached cubes get what the rows give', () => {
 
   it(`on ${cases} queries over generated cubes, rows and policies`, { timeout: 3_600_000 }, async () => {
     const worlds = Math.ceil(cases / PER_WORLD);
-    const counts = new Map<string, number>();
-    let cause = '';
-    let last = '';
-    let shrinks = 0;
-    const property = fc.asyncProperty(new CubeCases(), async (c) => {
-      if (cause && ++shrinks > MOST_SHRINKS) return;
-      const { policies } = c;
-      const guarded =
-        policies && ((printer: Parameters<typeof accessOf>[2]) => ({ access: accessOf(policies, c.world, printer), change: changeOf(policies, c.world) }));
-      const outcomes = await harness
-        .outcomes(c, guarded ?? undefined)
-        .catch((e: unknown): Outcome[] => [{ kind: 'fail', cause: `world: ${(e as Error).message}`, rows: 0, text: String((e as Error).stack) }]);
-      if (!cause) for (const o of outcomes) counts.set(o.kind, (counts.get(o.kind) ?? 0) + 1);
-      const failed = outcomes.find((o) => o.kind === 'fail' && (!cause || o.cause === cause));
-      if (!failed) return;
-      cause = failed.cause;
-      last = failed.text;
-      throw new Error(cause);
-    });
-    const { failed } = await fc.check(property, generated(worlds, worlds));
-    if (failed) throw new Error(`${cause}\nSEED=${SEED} CUBE_CASES=${cases}\n\n${last}`);
-    console.log(`cubes: ${[...counts].map(([k, n]) => `${k} ${n}`).join(', ')}, cached ${harness.readCubes}`);
+    const look = (c: Guarded) => asCaller(harness, c);
+    const counts = await checkCases({ cases: new CubeCases(), worlds, mostShrinks: MOST_SHRINKS, given: `CUBE_CASES=${cases}`, look });
+    console.log(`cubes: ${shown(counts)}, cached ${harness.readCubes}`);
     if (process.env.CACHES !== 'none') expect(harness.readCubes).toBeGreaterThan(cases / 20);
   });
 });

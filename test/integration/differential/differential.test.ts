@@ -3,11 +3,11 @@
  * returns on PostgreSQL must be what evaluate.ts makes of the query by the words of docs/design/paths-and-cardinality.md and
  * docs/design/aggregates-over-several-paths.md. CASES=n and SEED=n choose the run (test/support/generated.ts, sizes.ts).
  */
-import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { generated, SEED } from '../../support/generated.ts';
+import { SEED } from '../../support/generated.ts';
 import { sizesOf } from '../../support/sizes.ts';
 import { Cases } from './cases.ts';
+import { checkCases, shown } from './check.ts';
 import { Harness, type Outcome } from './harness.ts';
 import type { Case } from './shrink.ts';
 
@@ -17,30 +17,8 @@ const PER_WORLD = 20;
 const MOST_SHRINKS = 800;
 const cases = Number(process.env.CASES ?? SIZES.queries);
 
-/** Runs `look` on generated cases and fails with the smallest example of the first failure's cause. */
-async function check(worlds: number, look: (c: Case) => Promise<readonly Outcome[]>): Promise<Map<string, number>> {
-  const counts = new Map<string, number>();
-  let cause = '';
-  let last = '';
-  let shrinks = 0;
-  const gist = (text: string) => text.replace(/ \(.*$/, '');
-  const property = fc.asyncProperty(new Cases(PER_WORLD), async (c) => {
-    if (cause && ++shrinks > MOST_SHRINKS) return;
-    const outcomes = await look(c).catch((e: unknown): Outcome[] => [
-      { kind: 'fail', cause: `world: ${(e as Error).message}`, rows: 0, text: String((e as Error).stack) },
-    ]);
-    if (!cause) for (const o of outcomes) counts.set(o.kind, (counts.get(o.kind) ?? 0) + 1);
-    if (!cause) counts.set('rows', (counts.get('rows') ?? 0) + outcomes.filter((o) => o.rows > 0).length);
-    const failed = outcomes.find((o) => o.kind === 'fail' && (!cause || gist(o.cause) === gist(cause)));
-    if (!failed) return;
-    cause = failed.cause;
-    last = failed.text;
-    throw new Error(cause);
-  });
-  const { failed } = await fc.check(property, generated(worlds, worlds));
-  if (failed) throw new Error(`${cause}\nSEED=${SEED} CASES=${cases}\n\n${last}`);
-  return counts;
-}
+const check = (worlds: number, look: (c: Case) => Promise<readonly Outcome[]>) =>
+  checkCases({ cases: new Cases(PER_WORLD), worlds, mostShrinks: MOST_SHRINKS, given: `CASES=${cases}`, look });
 
 describe('the planner and the second opinion agree', () => {
   let harness: Harness;
@@ -52,7 +30,7 @@ describe('the planner and the second opinion agree', () => {
 
   it(`on ${cases} queries over generated ontologies and rows`, { timeout: 3_600_000 }, async () => {
     const counts = await check(Math.ceil(cases / PER_WORLD), (c) => harness.outcomes(c));
-    console.log(`differential: ${[...counts].map(([k, n]) => `${k} ${n}`).join(', ')}, cached ${harness.readCaches}, cubes ${harness.readCubes}`);
+    console.log(`differential: ${shown(counts)}, cached ${harness.readCaches}, cubes ${harness.readCubes}`);
     // about half of the worlds have cached mappings
     if (cases >= 400) expect(harness.readCaches).toBeGreaterThan(0);
     const all = Math.ceil(cases / PER_WORLD) * PER_WORLD;
