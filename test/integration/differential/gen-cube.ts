@@ -75,7 +75,7 @@ export abstract class CubeGen extends GroupGen {
   }
 
   /** A cube in FROM on its own, or with a concept, a view or a derived table. It is not on the optional side of a join, where its WHERE would filter the result of the join. */
-  private joined(cube: FromItem, dims: Scope): { from: FromItem[]; other: Rel | null } {
+  protected joined(cube: FromItem, dims: Scope): { from: FromItem[]; other: Rel | null } {
     const { r } = this;
     if (!r.chance(35)) return { from: [cube], other: null };
     const { rel, src } = this.relation(2);
