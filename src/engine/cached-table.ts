@@ -24,6 +24,8 @@ export interface CachedRows extends TableName {
   readonly indexes: readonly CachedIndex[];
   /** The columns of the key. No two rows with a key have the same one. undefined: rows need no key. */
   readonly key?: RowKey | undefined;
+  /** The sum of `rows` must be `total`, which is the same in each row. undefined: nothing is counted. */
+  readonly counted?: { readonly rows: string; readonly total: string } | undefined;
 }
 
 /** The columns of a cached table that are the key of its rows. */
@@ -61,7 +63,7 @@ const LOCK_TIMEOUT = '2000';
  * @param increment undefined: it gets all rows
  * @returns the number of its rows, as text
  * @throws SvcError 400 if one of the roles may not do its part, or if row security restricts what a role sees, or what it reads depends on the role, or if two
- * rows have the same key; 502, 504
+ * rows have the same key or the numbers of rows differ; 502, 504
  */
 export async function makeCachedTable(reader: Datasource, writer: Datasource, table: CachedRows, limits: Limits, increment?: Increment): Promise<string> {
   const { schema, name, rows, sources, indexes, key } = table;
@@ -70,13 +72,14 @@ export async function makeCachedTable(reader: Datasource, writer: Datasource, ta
   const [, user] = await httpEngine.batch(reader, checks, { settings: ALL_ROWS, ...limits, ownText: true });
   const role = user?.rows[0]?.[0] ?? '';
   await requireSameRows(writer, role, sources, limits);
+  const faults = faultsOf(table);
   const make = (those: readonly CachedIndex[]): ReturnType<typeof writeBatch> => {
     const texts = [
       written`GRANT SELECT ON ${schema}.${name} TO ${role}`,
       ...those.map(({ columns }) => written`CREATE INDEX ON ${schema}.${name} (${listed(columns)})`),
       written`ANALYZE ${schema}.${name}`,
       written`SELECT count(*) FROM ${schema}.${name}`,
-      ...(key === undefined ? [] : [duplicates(table, key)]),
+      ...faults.map((fault) => fault.text),
     ];
     const filled = increment === undefined ? [{ text: written`CREATE TABLE ${schema}.${name} AS ${rows}` }] : incrementOf(table, key ?? [], increment);
     return writeBatch(writer, [...filled, ...texts.map((text) => ({ text }))], ALL_ROWS, limits);
@@ -86,10 +89,17 @@ export async function makeCachedTable(reader: Datasource, writer: Datasource, ta
     if (short.length === indexes.length || !isTooLong(error)) throw error;
     return make(short);
   });
-  if (key !== undefined && answers.at(-1)?.length !== 0) throw notUnique();
+  const [count, ...found] = answers.slice(-1 - faults.length);
+  for (const [i, fault] of faults.entries()) if (found[i]?.length !== 0) throw fault.error();
   await requireReadable(reader, table, role, limits);
-  return answers.at(key === undefined ? -1 : -2)?.[0]?.[0] ?? '0';
+  return count?.[0]?.[0] ?? '0';
 }
+
+/** What a table must not have: a statement that has a row then, and the error. */
+const faultsOf = (table: CachedRows): { readonly text: OwnText; readonly error: () => SvcError }[] => [
+  ...(table.key === undefined ? [] : [{ text: duplicates(table, table.key), error: notUnique }]),
+  ...(table.counted === undefined ? [] : [{ text: multiplied(table, table.counted), error: notToOne }]),
+];
 
 /** One row if two rows with a key have the same one. */
 const duplicates = ({ schema, name }: TableName, key: RowKey): OwnText =>
@@ -98,6 +108,15 @@ const duplicates = ({ schema, name }: TableName, key: RowKey): OwnText =>
 const notUnique = (): SvcError =>
   badRequest('not_supported', 'the mapping has several rows with the same key, so an increment cannot replace them', {
     hint: 'Correct the rows or the key, or cache the mapping without `incremental`',
+  });
+
+/** One row if the numbers of rows differ. */
+const multiplied = ({ schema, name }: TableName, { rows, total }: NonNullable<CachedRows['counted']>): OwnText =>
+  written`SELECT 1 FROM ${schema}.${name} t HAVING sum(t.${rows}) <> max(t.${total})`;
+
+const notToOne = (): SvcError =>
+  badRequest('not_supported', 'a path of the cube leads to several rows, but the model has at most one', {
+    hint: 'kg validate --data names the keys that several rows have',
   });
 
 /** True if a value is too long for an index. */

@@ -236,11 +236,11 @@ class CachedCube extends CubeRelation {
     return filledIn(template, (name) => reference(this.#source, name));
   }
 
-  #found({ name, isMeasure, template, property }: KeptColumn): Found {
+  #found({ name, isMeasure, template, meaning }: KeptColumn): Found {
     if (isMeasure) return this.#aggregate(name, template);
     const node = this.#filled(template);
     this.named.set(node, name);
-    return { node, column: { name, key: name, meaning: { root: this, hops: [], member: name, kind: 'value', property } } };
+    return { node, column: { name, key: name, ...(meaning ? { meaning: { ...meaning, root: this } } : {}) } };
   }
 
   #aggregate(name: string, template: Node): Found {

@@ -1,12 +1,14 @@
 /** The SELECT whose rows the table of a cached cube has: partial aggregates of the cube by its dimensions (docs/design/caches.md#cached-cubes). */
 import { quoteDouble } from '../../language/quote.ts';
-import type { Concept } from '../../ontology/graph.ts';
-import type { PropertyDef, ViewDef } from '../../ontology/model.ts';
+import type { ViewDef } from '../../ontology/model.ts';
 import { fold } from '../../ontology/names.ts';
 import type { CubeColumn } from '../bind/cubes.ts';
+import { type Meaning, meaningOf } from '../bind/meaning.ts';
+import type { ConceptRelation } from '../bind/relation.ts';
 import { Resolver } from '../bind/resolve.ts';
-import { collates, hasPlainCollation } from '../facts/column-types.ts';
-import { lowerBlock } from '../lower/finish.ts';
+import { collates } from '../facts/column-types.ts';
+import { nodesIn } from '../lower/aggregate/spine.ts';
+import { lowerBlock, lowerBlocks } from '../lower/finish.ts';
 import type { BoundBlock } from '../plan/block.ts';
 import type { PlanContext } from '../plan/context.ts';
 import { clone, type Node, type SelectStmt, target } from '../plan/tree.ts';
@@ -19,8 +21,8 @@ import { columnsOf, countStar, inTable, isExact, Partials, propertyOf, rowsIn, t
 export interface KeptColumn extends Pick<CubeColumn, 'name' | 'isMeasure'> {
   /** Its value over the columns of the table. */
   readonly template: Node;
-  /** The property of a dimension. */
-  readonly property?: PropertyDef;
+  /** What a dimension means. */
+  readonly meaning?: Omit<Meaning, 'root'>;
 }
 
 /** The SELECT of the table of a cube. */
@@ -28,16 +30,27 @@ export interface CubeSelect {
   readonly sql: string;
   readonly declared: Declared;
   readonly datasource: string;
-  /** The names of the columns of the table. */
+  /** The names of the columns of the table, without that of `total`. */
   readonly columns: readonly string[];
+  /** The number of dimensions, which are the first columns. */
+  readonly dimensions: number;
   /** The columns of the cube, in order; undefined: the table cannot give it. */
   readonly kept: readonly (KeptColumn | undefined)[];
   /** The folded names of the columns that the table cannot give, and of those that differ only in case or not at all. */
   readonly lost: ReadonlySet<string>;
   /** The number of rows of the cube, over the columns of the table. */
   readonly rows: Node;
+  /** The columns that show whether paths multiplied the rows of the cube; undefined: the cube has no paths. */
+  readonly counted: Counted | undefined;
   /** The state after planning. */
   readonly state: PlanState;
+}
+
+/** Columns of the table: the sum of `rows` is the same number as `total` if each row has at most one row of each path. */
+export interface Counted {
+  readonly rows: string;
+  /** The number of rows that the cube has if a query names no dimension, in each row. */
+  readonly total: string;
 }
 
 /** Why a cube cannot be cached, or not for a caller. */
@@ -51,76 +64,85 @@ export function cubeSelect(context: PlanContext, view: ViewDef): CubeSelect | Un
   // shapes of SQL that depend on counts and servers would change the text; what functions of the datasource return may depend on the time or the role
   const { rowsOf: _r, enforces: _e, keepsNames: _k, cached: _c, cubes: _u, allowedFunctions: _a, ...rest } = context;
   const state = new PlanState(rest);
-  const parsed = state.texts.parse(`SELECT * FROM vsvc.${quoteDouble(view.name)}`, undefined);
-  const { stmt } = parsed;
-  new Resolver(state, parsed, state.seen).query(stmt, undefined);
+  const { facts } = state;
+  const stmt = bound(state, view, '*');
   const [pending, ...others] = state.blocks.splice(0);
-  const concept = pending?.block.relations[0]?.concept;
-  if (pending === undefined || concept === undefined || others.length > 0 || pending.block.relations.length !== 1) return 'paths';
+  const [relation, ...joined] = pending?.block.relations ?? [];
+  if (pending === undefined || relation === undefined || others.length > 0 || joined.length > 0) return 'paths';
   let parts: Parts | undefined;
   pending.here(() =>
     lowerBlock(state, pending.block, () => {
       parts = partsOf(state, pending.block, stmt);
     }),
   );
-  if (parts === undefined || pending.block.relations[0]?.root.all().length !== 1) return 'paths';
-  const { facts } = state;
+  if (parts === undefined || relation.root.all().some((n) => n.toMany)) return 'paths';
+  const counted = parts.followsPaths ? addTotal(state, view, stmt, parts) : undefined;
   if (facts.volatile || facts.clock) return 'volatile';
   const isOpen = !facts.hasRowPolicies && !facts.isMasked && !facts.readsHidden && !facts.hidesRows && !facts.readsCaller;
   if (!isOpen || state.params.length > 0 || state.late.length > 0 || state.barrierRefusal) return 'restricted';
-  if (!hasPlainCollations(concept) || collates(stmt)) return 'collation';
-  const { kept, lost, partials } = parts;
-  if (isKeyed(concept, kept)) return 'key';
+  if (facts.hasOtherCollations || collates(stmt)) return 'collation';
+  const { kept, lost, columns, dimensions } = parts;
+  if (parts.isKeyed) return 'key';
   if (!kept.some((k) => k?.isMeasure)) return 'measures';
-  const dimensions = kept.filter((k) => k?.isMeasure === false).length;
-  const columns = columnsOf(dimensions + 1 + partials);
-  return { sql: printSelect(stmt), declared: state.declared, datasource: state.datasource, columns, kept, lost, rows: rowsIn(dimensions), state };
+  const { declared, datasource } = state;
+  return { sql: printSelect(stmt), declared, datasource, columns, dimensions, kept, lost, rows: rowsIn(dimensions), counted, state };
 }
 
-interface Parts {
-  readonly kept: CubeSelect['kept'];
-  readonly lost: CubeSelect['lost'];
-  /** The number of partial aggregates, without the number of rows. */
-  readonly partials: number;
+/** Binds a SELECT on a cube. Its blocks are not lowered yet. */
+function bound(state: PlanState, { name }: ViewDef, items: string): SelectStmt {
+  const parsed = state.texts.parse(`SELECT ${items} FROM vsvc.${quoteDouble(name)}`, undefined);
+  new Resolver(state, parsed, state.seen).query(parsed.stmt, undefined);
+  return parsed.stmt;
+}
+
+/** Adds a column with the number of rows that the cube has without paths, except for those of its condition. It is counted by the same statement, so of the same rows. */
+function addTotal(state: PlanState, view: ViewDef, stmt: SelectStmt, { columns, dimensions }: Parts): Counted {
+  const counting = bound(state, view, 'COUNT(*)');
+  lowerBlocks(state);
+  const names = columnsOf(columns.length + 1);
+  const total = names.at(-1) as string;
+  stmt.targetList?.push(target({ SubLink: { subLinkType: 'EXPR_SUBLINK', subselect: { SelectStmt: counting } } }, total));
+  return { rows: names[dimensions] as string, total };
+}
+
+interface Parts extends Pick<CubeSelect, 'kept' | 'lost' | 'columns' | 'dimensions'> {
+  /** True if a group of the dimensions is one row: a query that is grouped by the key may then name columns that the key determines. */
+  readonly isKeyed: boolean;
+  /** True if the rows are joined with others. */
+  readonly followsPaths: boolean;
 }
 
 /** Replaces the select list of a block, which has all columns of the cube, by that of the table. */
 function partsOf(state: PlanState, { cubes, relations }: BoundBlock, stmt: SelectStmt): Parts {
-  const columns = cubes[0]?.relation.columns ?? [];
-  const root = relations[0]?.root;
+  const named = cubes[0]?.relation.columns ?? [];
   const values = (stmt.targetList ?? []).map((t) => ('ResTarget' in t ? t.ResTarget.val : undefined));
   const isDimension = (value: Node | undefined, i: number): value is Node =>
-    value !== undefined && columns[i]?.isMeasure === false && isExact(typeOfProperty(state, value)) && nodeOf(state, value) === root;
+    value !== undefined && named[i]?.isMeasure === false && isExact(typeOfProperty(state, value));
   const dimensions = values.filter(isDimension);
   const partials = new Partials(state, dimensions.length + 1);
-  const kept = columns.map(({ name, isMeasure }, i): KeptColumn | undefined => {
+  const kept = named.map(({ name, isMeasure }, i): KeptColumn | undefined => {
     const value = values[i];
     if (!isMeasure) {
       if (!isDimension(value, i)) return undefined;
-      const property = propertyOf(state, value);
-      return { name, isMeasure, template: inTable(dimensions.indexOf(value)), ...(property ? { property } : {}) };
+      const meaning = meaningOf({ node: value, column: { name, key: name } }, state.references);
+      return { name, isMeasure, template: inTable(dimensions.indexOf(value)), ...(meaning ? { meaning } : {}) };
     }
     const template = value && partials.template(value);
     return template && { name, isMeasure, template };
   });
-  const names = columnsOf(dimensions.length + 1 + partials.all.length);
-  stmt.targetList = [...dimensions.map((d) => clone(d)), countStar(), ...partials.all].map((value, i) => target(value, names[i]));
+  const columns = columnsOf(dimensions.length + 1 + partials.all.length);
+  stmt.targetList = [...dimensions.map((d) => clone(d)), countStar(), ...partials.all].map((value, i) => target(value, columns[i]));
   if (dimensions.length > 0) stmt.groupClause = dimensions.map((d) => clone(d));
   else delete stmt.groupClause;
-  const folded = columns.map((c) => fold(c.name));
+  const folded = named.map((c) => fold(c.name));
   const lost = new Set(folded.filter((name, i) => kept[i] === undefined || folded.indexOf(name) !== folded.lastIndexOf(name)));
-  return { kept, lost, partials: partials.all.length };
+  const followsPaths = nodesIn(stmt, relations).size > 0;
+  return { kept, lost, columns, dimensions: dimensions.length, isKeyed: isKeyed(state, relations[0], dimensions), followsPaths };
 }
 
-const nodeOf = ({ references }: PlanState, node: Node): object | undefined => ('ColumnRef' in node ? references.of(node.ColumnRef)?.node : undefined);
-
-/** True if a group of the dimensions is one row: a query that is grouped by the key may then name columns that the key determines. */
-function isKeyed({ key }: Concept, kept: CubeSelect['kept']): boolean {
-  return key?.properties.every((p) => kept.some((k) => k?.property?.name === p.name)) === true;
-}
-
-/** True if the texts of a concept have no collation that may be nondeterministic. */
-function hasPlainCollations({ rows }: Concept): boolean {
-  if (rows.kind === 'logic') return hasPlainCollations(rows.source);
-  return rows.sources.every((s) => s.mapping.columns.every(hasPlainCollation));
+/** True if dimensions contain the key of the rows of a relation. */
+function isKeyed(state: PlanState, relation: ConceptRelation | undefined, dimensions: readonly Node[]): boolean {
+  const own = dimensions.filter((d) => 'ColumnRef' in d && state.references.of(d.ColumnRef)?.node === relation?.root);
+  const names = new Set(own.map((d) => propertyOf(state, d)?.name));
+  return relation?.concept.key?.properties.every((p) => names.has(p.name)) === true;
 }

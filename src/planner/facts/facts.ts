@@ -4,7 +4,7 @@ import type { ColumnDef } from '../../ontology/model.ts';
 import type { GuardFacts } from '../guard/index.ts';
 import type { Position } from '../plan/position.ts';
 import type { Node } from '../plan/tree.ts';
-import { castsAlways, collationsConflict, comparisonsMayRaise } from './column-types.ts';
+import { castsAlways, collationsConflict, comparisonsMayRaise, hasPlainCollation } from './column-types.ts';
 import { mayFail, simplified } from './conditions.ts';
 import { CONVERSIONS, convertedAs, typesNamed } from './conversions.ts';
 import { givesAlways } from './result.ts';
@@ -31,6 +31,8 @@ export class Facts {
   mayRaise = false;
   /** True if an error of the model or of a policy may quote a value that is hidden from the caller. */
   mayQuote = false;
+  /** True if the plan reads tables through a mapping or raw view that has a column whose collation may be nondeterministic. */
+  hasOtherCollations = false;
 
   /** True if something may be hidden from the caller. If not, errors reveal nothing. */
   readonly #isRestricted: boolean;
@@ -141,6 +143,7 @@ export class Facts {
    * masks and policies.
    */
   noteCollations(columns: readonly ColumnDef[]): void {
+    this.hasOtherCollations ||= !columns.every(hasPlainCollation);
     // a condition over such columns fails on every row
     if (this.mayRaise || !this.#isRestricted || this.#isTried) return;
     for (const column of columns) if (column.collation !== undefined || column.type?.endsWith('name')) this.#collated.add(column);

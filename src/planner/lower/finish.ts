@@ -50,15 +50,14 @@ export function bindAndLower<T>(state: PlanState, bind: () => T): T {
 export function lowerBlock(state: PlanState, block: BoundBlock, plain?: () => void): void {
   const { stmt, scope, relations, cubes } = block;
   if (cubes.length > 0) lowerCubes(state, block);
-  const from = relations.length > 0 ? lowerConcepts(state, block) : undefined;
-  if (from) plain?.();
+  const from = relations.length > 0 ? lowerConcepts(state, block, plain) : undefined;
   // before FROM has the sub-selects of concepts, which do not refer to the block
   state.references.settle(stmt, scope);
   if (from) stmt.fromClause = from();
 }
 
 /** Computes aggregates on their levels. @returns a function that makes FROM; undefined if the levels are the FROM of the block */
-function lowerConcepts(state: PlanState, { stmt, scope, relations, cubes, fromNodes }: BoundBlock): (() => Node[]) | undefined {
+function lowerConcepts(state: PlanState, { stmt, scope, relations, cubes, fromNodes }: BoundBlock, plain?: () => void): (() => Node[]) | undefined {
   for (const rewrite of REWRITES) rewrite.apply(state, stmt, relations);
   const template = stmt.fromClause ?? [];
   const single = template.length === 1 && conceptOfSlot(template[0] as Node) !== undefined;
@@ -75,6 +74,8 @@ function lowerConcepts(state: PlanState, { stmt, scope, relations, cubes, fromNo
     from: (nodes) => fillSlots(clone(template), relations, nodes),
   };
   if (finishAggregates(block)) return undefined;
+  // it may leave out columns, whose paths are then not joined
+  plain?.();
   const nodes = nodesIn(stmt, relations);
   return () => fillSlots(template, relations, nodes);
 }

@@ -18,7 +18,7 @@ import type { Kinds } from './kinds.ts';
 
 const WHY: Readonly<Record<UncacheableCube, string>> = {
   restricted: 'it reads the properties of a caller',
-  paths: 'it follows a path, or reads more than one concept',
+  paths: 'it follows a path that may lead to several rows, has a measure of another concept, or reads more than one concept',
   volatile: 'it depends on the time or on chance',
   collation: 'a column of its concept has a collation other than the default, C and POSIX, or an expression has COLLATE',
   key: 'its dimensions contain the primary key, so it has a row for each row of the concept',
@@ -53,9 +53,8 @@ async function cacheCube(ctx: Changing, { name, options: written, source }: Cach
   const options = isWritten ? cacheOptions(written ?? [], source.offset, undefined, undefined) : old;
   requireFresh(ctx, draft, { old, options }, source.offset);
   const rows = verified(runtime, select.sql, select.declared);
-  const dimensions = select.kept.filter((k) => k?.isMeasure === false).length;
-  const indexes = options.indexes ? select.columns.slice(0, Math.min(dimensions, MOST_INDEXES)).map((c) => ({ columns: [c], isShort: false })) : [];
-  const read = { rows, sources: select.declared.tables, indexes };
+  const indexes = options.indexes ? select.columns.slice(0, Math.min(select.dimensions, MOST_INDEXES)).map((c) => ({ columns: [c], isShort: false })) : [];
+  const read = { rows, sources: select.declared.tables, indexes, counted: select.counted };
   const of = { ontologyId: draft.row.id, key, digest: cubeDigest(select), letter: 'c' as const, datasource, writer };
   const target = { ...of, options, isWritten, mayLengthen: mayMakePolicies(principal, draft.name), mapping: undefined, rowKey: undefined, ...read };
   return refreshing(ctx, { key, name: view.name, kind: 'cube' }, old, target);

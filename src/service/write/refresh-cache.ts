@@ -58,6 +58,8 @@ export interface CacheTarget {
   /** The tables and views that the rows are read from. */
   readonly sources: readonly TableName[];
   readonly indexes: readonly CachedIndex[];
+  /** The columns with numbers of rows that must be the same. */
+  readonly counted?: CachedRows['counted'];
   /** The positions of the columns of the key; undefined: the rows have no key. */
   readonly rowKey: readonly number[] | undefined;
   /** undefined: it is a cube, which is always added up in full. */
@@ -73,7 +75,7 @@ interface Refreshed {
 
 /** Reads the rows of a mapping into a new table, and lets the cache name it. @throws SvcError 400, 502, 503, 504, also if `signal` ends it; the cache then keeps its table */
 export async function refreshCache(runtime: Runtime, caller: Caller, target: CacheTarget, signal?: AbortSignal): Promise<Refreshed> {
-  const { ontologyId, key: mappingKey, digest, letter, datasource, options, rows, sources, indexes, isWritten, mayLengthen, mapping, rowKey } = target;
+  const { ontologyId, key: mappingKey, digest, letter, datasource, options, rows, sources, indexes, counted, isWritten, mayLengthen, mapping, rowKey } = target;
   const reader = datasourceOf(runtime, caller, datasource.name);
   const writer = writerOf(runtime, datasource.name, datasource.secret);
   const connection = (await connectionDigest(runtime, caller, datasource.name)) ?? '';
@@ -94,7 +96,7 @@ export async function refreshCache(runtime: Runtime, caller: Caller, target: Cac
   }
   let made: Made;
   try {
-    made = await makeRows(reader, writer, { ...table, rows, sources, indexes, key: growing?.key }, { timeoutMs: REFRESH_MS, signal }, growing);
+    made = await makeRows(reader, writer, { ...table, rows, sources, indexes, counted, key: growing?.key }, { timeoutMs: REFRESH_MS, signal }, growing);
   } catch (error) {
     const fault = error instanceof SvcError ? error : undefined;
     // without an answer of the database, the table may still be made

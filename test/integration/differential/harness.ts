@@ -6,7 +6,7 @@ import { compile } from '../../../src/ontology/compile.ts';
 import type { Graph } from '../../../src/ontology/graph.ts';
 import type { MappingDef, ViewDef } from '../../../src/ontology/model.ts';
 import { CachedCubes } from '../../../src/planner/cached/reading.ts';
-import { cubeSelect } from '../../../src/planner/cached/select.ts';
+import { type Counted, cubeSelect } from '../../../src/planner/cached/select.ts';
 import { cachedSelect } from '../../../src/planner/cached.ts';
 import { type CachedTable, planSelect } from '../../../src/planner/index.ts';
 import type { Access } from '../../../src/planner/secure/access.ts';
@@ -47,11 +47,15 @@ export class Harness {
   private readonly db: CaseDatabase;
   private readonly parser: SqlParser;
   private readonly cached = new Map<MappingDef, CachedTable>();
-  private readonly cubes = new Map<ViewDef, { readonly table: CachedTable; readonly sql: string }>();
+  private readonly cubes = new Map<ViewDef, { readonly table: CachedTable; readonly sql: string; readonly hasPaths: boolean }>();
   /** The number of plans that read cached mappings. */
   readCaches = 0;
   /** The number of plans that read cached cubes. */
   readCubes = 0;
+  /** The number of plans that read cached cubes with paths. */
+  readPaths = 0;
+  /** The number of cubes that are not cached because a to-one path leads to several rows. */
+  multiplied = 0;
   private world: World | null = null;
   private graph: Graph | null = null;
 
@@ -102,8 +106,16 @@ export class Harness {
       const made = cubeSelect({ graph, parser: this.parser, product: 'svc', activeDatasource: 'main' }, view);
       if (typeof made === 'string') continue;
       await this.db.exec(`CREATE TABLE cached.u${i} AS ${verify(this.parser, made.sql, made.declared).sql}`);
-      this.cubes.set(view, { table: { mapping: view.name, schema: 'cached', name: `u${i}`, asOf: 0, isCube: true }, sql: made.sql });
+      const table = { mapping: view.name, schema: 'cached', name: `u${i}`, asOf: 0, isCube: true } as const;
+      if (made.counted && !(await this.isCountedOnce(table.name, made.counted))) this.multiplied++;
+      else this.cubes.set(view, { table, sql: made.sql, hasPaths: made.counted !== undefined });
     }
+  }
+
+  /** False if paths multiply the rows of a cube. */
+  async isCountedOnce(table: string, { rows, total }: Counted): Promise<boolean> {
+    const [same = 'true'] = await this.db.read(`SELECT to_json(sum(${rows}) = max(${total}))::text FROM cached.${table}`, []);
+    return same !== 'false';
   }
 
   private cubeTables(): CachedCubes {
@@ -114,7 +126,7 @@ export class Harness {
   }
 
   /** Plans and runs a text; faults of either become an error in the result. */
-  private async run(text: string, access?: Access): Promise<Run> {
+  private async run(text: string, access?: Access, isLive = false): Promise<Run> {
     let physical = '';
     try {
       // half of the texts are planned with counted rows, with which single hops are folded
@@ -122,12 +134,13 @@ export class Harness {
       // and the rows of some are made as for a datasource that may lose the names of columns
       const keepsNames = () => text.length % 3 !== 0;
       const cached = (mapping: MappingDef) => this.cached.get(mapping);
-      const cubes = this.cubeTables();
+      const cubes = isLive ? undefined : this.cubeTables();
       const context = { graph: this.graph!, parser: this.parser, product: 'svc', activeDatasource: 'main', access, rowsOf, keepsNames, cached, cubes };
       const plan = planSelect(context, { text, offset: 0 });
       physical = verify(this.parser, plan.sql, plan.declared).sql;
       if (plan.caches.some((c) => !c.isCube)) this.readCaches++;
       if (plan.caches.some((c) => c.isCube)) this.readCubes++;
+      if ([...this.cubes.values()].some((c) => c.hasPaths && plan.caches.includes(c.table))) this.readPaths++;
       // text parameters go as they are
       const rows = await this.db.read(plan.sql, plan.params as string[]);
       return { rows: rows.map((json) => JSON.parse(json) as Row), error: null, physical };
@@ -153,6 +166,26 @@ export class Harness {
     const evaluator = new Evaluator(c.world, made?.change);
     const out: Outcome[] = [];
     for (const q of c.queries) out.push(await this.one(c, q, evaluator, printer, made?.access));
+    return out;
+  }
+
+  /** Compares the rows of queries that may read cached cubes with those of the same queries without them. */
+  async alike(c: Case): Promise<Outcome[]> {
+    await this.enter(c.world);
+    const printer = new Printer(c.world, c);
+    const out: Outcome[] = [];
+    for (const q of c.queries) {
+      const text = printer.query(q);
+      const [live, cached] = [await this.run(text, undefined, true), await this.run(text)];
+      const [want, got] = [live, cached].map((r) => (r.rows ? gotLines(r.rows) : [r.error?.code ?? '']));
+      const same = sameLines(want as string[], got as string[], isTotal(q));
+      out.push({
+        kind: same ? 'same' : 'fail',
+        cause: same ? '' : `live: ${shape(q)}`,
+        rows: live.rows?.length ?? 0,
+        text: same ? text : report(c, text, null, cached),
+      });
+    }
     return out;
   }
 
