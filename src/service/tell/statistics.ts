@@ -1,10 +1,11 @@
 /**
  * SYS_PROPERTIES_STATISTICS: what `kg validate --data` has counted of the values of mappings and views. A caller sees the statistics of a column if it may read all of
- * its values: no row policy applies to it, no mask on a property of that name, and it may query the concepts of the mapping, or the view with all that it reads.
+ * its values: no row policy applies to it, no mask on a property of that name, and it may query the concepts of the mapping, or the view with all that it reads; for links and multi-valued
+ * properties the datasource too.
  */
 import type { MeasuredKind, StoredStatistics } from '../../catalog/statistics.ts';
 import type { MappingDef } from '../../ontology/model.ts';
-import { sameName } from '../../ontology/names.ts';
+import { fold, sameName } from '../../ontology/names.ts';
 import { findType } from '../../ontology/types.ts';
 import { linkColumnsOf } from './detail.ts';
 import type { Source } from './system-source.ts';
@@ -25,17 +26,20 @@ function statsText({ frequent, distinct, min, max }: StoredStatistics, type: str
 
 /** The columns of a mapping whose values the caller may read, with their types. */
 function columnsOf(source: Source, mapping: MappingDef): readonly { readonly name: string; readonly type: string | undefined }[] {
-  const { graph } = source;
+  if (!source.readsRowsOf(mapping)) return [];
   if (mapping.link !== null) {
     const { forward, back } = mapping.link;
-    if (![forward.concept, back.concept].every((c) => graph.concept(c)?.readable === true)) return [];
+    const keys = new Set([...forward.columns, ...back.columns].map(fold));
     const relationship = source.relationshipOf(mapping);
-    return (relationship ? linkColumnsOf(relationship) : [])
-      .filter((c) => mapping.columns.some((m) => sameName(m.name, c.name)))
-      .map(({ name, type }) => ({ name, type }));
+    return (
+      (relationship ? linkColumnsOf(relationship) : [])
+        // a column of another mapping of the relationship may be a key here
+        .filter((c) => !keys.has(fold(c.name)) && mapping.columns.some((m) => sameName(m.name, c.name)))
+        .map(({ name, type }) => ({ name, type }))
+    );
   }
-  const concept = graph.concept(mapping.concept ?? '');
-  if (concept?.readable !== true) return [];
+  const concept = source.graph.concept(mapping.concept ?? '');
+  if (concept === undefined) return [];
   return (
     [...concept.properties, ...concept.multi]
       // a query has the calculated value, not the mapping's

@@ -92,10 +92,19 @@ export class Source {
     return this.context.hidesRows ? NO_COUNTS : (this.context.counts ?? NO_COUNTS);
   }
 
-  /** The row count of a mapping, for callers who may query the mapped concepts. */
-  rowsOfMapping({ name, concept, link }: MappingDef): number | null {
+  /** The row count of a mapping, for callers who may read all of its rows. */
+  rowsOfMapping(mapping: MappingDef): number | null {
+    return this.readsRowsOf(mapping) ? this.#counts('mapping', mapping.name) : null;
+  }
+
+  /**
+   * True if the caller may query the mapped concepts, and all rows of the mapping. Links and values of multi-valued properties may belong to rows that other mappings leave out, or to no
+   * row: only who may query the datasource may read these.
+   */
+  readsRowsOf({ concept, property, link, datasource }: MappingDef): boolean {
     const into = link === null ? [concept ?? ''] : [link.forward.concept, link.back.concept];
-    return into.every((c) => this.graph.concept(c)?.readable === true) ? this.#counts('mapping', name) : null;
+    if (!into.every((c) => this.graph.concept(c)?.readable === true)) return false;
+    return (link === null && property === null) || can(this.context.caller.principal, 'query', ['datasource', datasource]);
   }
 
   /** The row count of a view, for callers who may query it and get all of its rows. */
