@@ -51,6 +51,8 @@ export interface Config {
   readonly apiAuthSalt: string | null;
   readonly statementTimeoutMs: number;
   readonly asyncTimeoutMs: number;
+  /** The most asynchronous statements of one user that wait or run at once. */
+  readonly asyncPerUser: number;
   /** A statement that takes longer has a line of its own in the log; 0: none has. */
   readonly slowQueryMs: number;
   /** 0 = off. */
@@ -112,6 +114,7 @@ export const SETTING_NAMES: readonly string[] = [
   'ALLOWED_CONFIG_ENVS_IN_API',
   'STATEMENT_TIMEOUT_MS',
   'ASYNC_TIMEOUT_MS',
+  'ASYNC_PER_USER',
   'SLOW_QUERY_MS',
   'RESULT_CACHE_TTL',
   'CORS_ORIGINS',
@@ -212,6 +215,7 @@ export function readConfig(env: Env): Config {
     apiAuthSalt: text('API_AUTH_SALT') === null ? null : (textOf(env.API_AUTH_SALT) ?? null),
     statementTimeoutMs: number('STATEMENT_TIMEOUT_MS', 30_000, 1, 3_600_000),
     asyncTimeoutMs: number('ASYNC_TIMEOUT_MS', 600_000, 1, 840_000),
+    asyncPerUser: number('ASYNC_PER_USER', 20, 1, 10_000),
     slowQueryMs: number('SLOW_QUERY_MS', 5000, 0, 3_600_000),
     resultCacheTtlSeconds: number('RESULT_CACHE_TTL', 0),
     corsOrigins: list(text('CORS_ORIGINS')),

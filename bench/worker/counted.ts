@@ -69,7 +69,7 @@ function watch(storage: DurableObjectStorage, count: Count): void {
 }
 
 export const McpPrincipal = counted('mcp', Principal, ['post', 'leave', 'open', 'close', 'message']);
-export const AsyncStatement = counted('async', Async, ['start', 'poll', 'piece', 'alarm']);
+export const AsyncStatement = counted('async', Async, ['start', 'poll', 'piece', 'take', 'release', 'alarm']);
 export const LoginThrottle = counted('throttle', Throttle, ['begin', 'settle', 'cancel', 'alarm']);
 export const OAuthStore = counted('oauth', OAuth, ['read', 'write', 'remove', 'names', 'isSpent', 'alarm']);
 export const ScheduledJob = counted('jobs', Scheduled, ['wake', 'ping', 'alarm']);

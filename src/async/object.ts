@@ -1,15 +1,18 @@
-/** The Durable Object of one async statement. index.ts provides the runtime. */
+/** The Durable Object of one async statement, or of the count of one user's statements. index.ts provides the runtime. */
 import { DurableObject } from 'cloudflare:workers';
-import type { AsyncJob, AsyncPoll, Runtime } from '../service.ts';
+import type { AsyncJob, AsyncPoll, AsyncStatements, Runtime } from '../service.ts';
 import { AsyncRun } from './run.ts';
+import { StatementSlots } from './slots.ts';
 
 /** Runs one statement that continues after its request. The constructor, and a poll without a job, do not write. */
 export abstract class AsyncObject<E> extends DurableObject<E> {
   readonly #run: AsyncRun;
+  readonly #slots: StatementSlots;
 
   constructor(state: DurableObjectState, env: E) {
     super(state, env);
     this.#run = new AsyncRun(state.storage, () => this.runtime());
+    this.#slots = new StatementSlots(state.storage);
   }
 
   protected abstract runtime(): Runtime;
@@ -27,8 +30,16 @@ export abstract class AsyncObject<E> extends DurableObject<E> {
     return this.#run.piece(owner, n);
   }
 
-  override alarm(): Promise<void> {
-    return this.#run.alarm();
+  take(id: string, most: number, leaseMs: number): Promise<boolean> {
+    return this.#slots.take(id, most, leaseMs);
+  }
+
+  release(id: string): void {
+    this.#slots.release(id);
+  }
+
+  override async alarm(): Promise<void> {
+    if (!(await this.#slots.alarm())) await this.#run.alarm();
   }
 }
 
@@ -37,18 +48,22 @@ interface Stub {
   start(job: AsyncJob): Promise<void>;
   poll(owner: string): Promise<AsyncPoll | null>;
   piece(owner: string, n: number): Promise<Uint8Array | null>;
+  take(id: string, most: number, leaseMs: number): Promise<boolean>;
+  release(id: string): Promise<void>;
 }
 
 /**
  * Addresses the objects of a namespace. The location hint is part of an object's name
  * (docs/design/platform-rules.md#names-of-durable-objects).
  */
-export function asyncStatements(namespace: DurableObjectNamespace, hint: string | null) {
+export function asyncStatements(namespace: DurableObjectNamespace, hint: string | null): AsyncStatements {
   const stub = (id: string): Stub =>
     namespace.get(namespace.idFromName(`${hint ?? '-'}:${id}`), hint === null ? {} : { locationHint: hint as DurableObjectLocationHint }) as unknown as Stub;
   return {
-    start: (job: AsyncJob) => stub(job.id).start(job),
-    poll: (id: string, owner: string) => stub(id).poll(owner),
-    piece: (id: string, owner: string, n: number) => stub(id).piece(owner, n),
+    take: (user, id, most, leaseMs) => stub(`user:${user}`).take(id, most, leaseMs),
+    release: (user, id) => stub(`user:${user}`).release(id),
+    start: (job) => stub(job.id).start(job),
+    poll: (id, owner) => stub(id).poll(owner),
+    piece: (id, owner, n) => stub(id).piece(owner, n),
   };
 }

@@ -5,6 +5,7 @@ import {
   type Answer,
   type AsyncJob,
   type AsyncPoll,
+  countedUser,
   jobRequest,
   MAX_BYTES,
   type Noting,
@@ -70,9 +71,21 @@ export class AsyncRun {
       return;
     }
     // the alarm was repeated because its first run was interrupted; a statement with changes must not run twice
-    if (stored.state === 'running') this.#store.failed(INTERRUPTED, null);
-    else await this.#run(JSON.parse(stored.job) as AsyncJob);
+    const job = JSON.parse(stored.job) as AsyncJob;
+    if (stored.state === 'running') {
+      await this.#release(job);
+      this.#store.failed(INTERRUPTED, null);
+    } else await this.#run(job);
     await storage.setAlarm(Date.now() + RETENTION_MS);
+  }
+
+  /** Ends the count of the job. This happens before its end is stored, so that a caller who sees the end can send another one. */
+  async #release({ caller, id }: AsyncJob): Promise<void> {
+    try {
+      await this.#runtime().asyncStatements?.release(countedUser(caller), id);
+    } catch {
+      // the count ends with its lease
+    }
   }
 
   async #run(job: AsyncJob): Promise<void> {
@@ -107,12 +120,12 @@ export class AsyncRun {
         : answerQuestion(runtime, job, job.question, signal, noting));
       await this.#keep(answer, job);
       this.#store.replace(JSON.stringify({ ...job, rights, told }));
-      this.#store.completed(version);
     } catch (error) {
       fault = error;
-      const message = error instanceof SvcError ? error.message : FAILED;
-      this.#store.failed(signal.aborted ? 'the statement ran out of time' : message, version);
     }
+    await this.#release(job);
+    if (fault === undefined) this.#store.completed(version);
+    else this.#store.failed(signal.aborted ? 'the statement ran out of time' : fault instanceof SvcError ? fault.message : FAILED, version);
     const cause = fault instanceof SvcError ? fault.cause : fault;
     runtime.log({
       level: fault === undefined || (fault instanceof SvcError && fault.status < 500) ? 'info' : 'error',

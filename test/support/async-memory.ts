@@ -1,6 +1,7 @@
 /** Async statements without Durable Objects: the same life cycle with an SQLite database in memory and a timer for alarms. */
 import { DatabaseSync } from 'node:sqlite';
 import { AsyncRun } from '../../src/async/run.ts';
+import { StatementSlots } from '../../src/async/slots.ts';
 import type { Storage } from '../../src/async/store.ts';
 import type { AsyncStatements, Runtime } from '../../src/service.ts';
 
@@ -22,7 +23,7 @@ export function memoryStorage(alarm: () => void): Storage & { readonly database:
       if (at <= Date.now()) setTimeout(alarm, 0);
     },
     deleteAll: async () => {
-      database.exec('DROP TABLE IF EXISTS job; DROP TABLE IF EXISTS piece');
+      database.exec('DROP TABLE IF EXISTS job; DROP TABLE IF EXISTS piece; DROP TABLE IF EXISTS slot');
     },
   };
   return storage;
@@ -31,7 +32,15 @@ export function memoryStorage(alarm: () => void): Storage & { readonly database:
 /** All async statements of a service. `runtime` is called when one runs. */
 export function memoryStatements(runtime: () => Runtime): AsyncStatements {
   const runs = new Map<string, AsyncRun>();
+  const users = new Map<string, StatementSlots>();
+  const slotsOf = (user: string): StatementSlots => {
+    const slots = users.get(user) ?? new StatementSlots(memoryStorage(() => undefined));
+    users.set(user, slots);
+    return slots;
+  };
   return {
+    take: (user, id, most, leaseMs) => slotsOf(user).take(id, most, leaseMs),
+    release: async (user, id) => slotsOf(user).release(id),
     start: (job) => {
       const run: AsyncRun = new AsyncRun(
         memoryStorage(() => void run.alarm()),

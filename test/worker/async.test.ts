@@ -155,4 +155,51 @@ describe('x-async', () => {
     await runDurableObjectAlarm(objectOf(id));
     expect((await poll(id)).json).toEqual({ status: 'error', error: expect.stringMatching(/interrupted/), error_type: 'ExecutionError' });
   });
+
+  it('counts what waits or runs of a user, with all its tokens, in an object of the user, and refuses more', async () => {
+    const first = (await begin('SELECT 1 AS one', { token: other })).json.response_id;
+    await settle(first, other);
+    const { caller } = JSON.parse(
+      await runInDurableObject(objectOf(first), (_object, { storage }) => String(storage.sql.exec('SELECT job FROM job').one().job)),
+    );
+    const counter = objectOf(`user:${caller.userId}`);
+    const count = () => runInDurableObject(counter, (_object, { storage }) => storage.sql.exec('SELECT count(*) AS n FROM slot').one().n);
+    expect(await count()).toBe(0);
+    // statements whose isolate has ended: their alarm comes later
+    const taken = await runInDurableObject(counter, async (object) => {
+      const slots = object as unknown as { take(id: string, most: number, leaseMs: number): Promise<boolean> };
+      return Promise.all(Array.from({ length: 20 }, (_, n) => slots.take(`crashed ${n}`, 20, 600_000)));
+    });
+    expect(taken).toEqual(taken.map(() => true));
+    const second = (await script('CREATE TOKEN FOR dan')).json.data[0].token;
+    for (const token of [other, second]) {
+      const answer = await begin('SELECT 1 AS one', { token });
+      expect([answer.status, answer.json.code, answer.headers.get('retry-after')]).toEqual([429, 'too_many_async', '5']);
+      expect(answer.json.hint).toMatch(/without x-async/);
+    }
+    // the count of an administrator who acts as the user is that of the administrator
+    await settle((await begin('SELECT 1 AS one')).json.response_id);
+    const as = await begin('SELECT 1 AS one', { headers: { 'x-api-impersonate-user': 'dan' } });
+    expect([as.status, await count()]).toEqual([202, 20]);
+    await runInDurableObject(counter, (_object, { storage }) => {
+      storage.sql.exec("UPDATE slot SET ends = 0 WHERE id = 'crashed 7'");
+    });
+    const answer = await begin('SELECT 1 AS one', { token: second });
+    expect(answer.status).toBe(202);
+    await settle(answer.json.response_id, second);
+    const failing = await begin('SELEC 1', { token: other });
+    expect((await settle(failing.json.response_id, other)).json.status).toBe('error');
+    expect(await count()).toBe(19);
+    const interrupted = (await begin('SELECT 1 AS one', { token: other })).json.response_id;
+    await settle(interrupted, other);
+    await runInDurableObject(counter, (_object, { storage }) => {
+      storage.sql.exec('INSERT INTO slot (id, ends) VALUES (?, ?)', interrupted, Date.now() + 600_000);
+    });
+    await runInDurableObject(objectOf(interrupted), (_object, { storage }) => {
+      storage.sql.exec("UPDATE job SET state = 'running'");
+    });
+    await runDurableObjectAlarm(objectOf(interrupted));
+    expect((await poll(interrupted, other)).json.error).toMatch(/interrupted/);
+    expect(await count()).toBe(19);
+  });
 });

@@ -59,13 +59,39 @@ function statements({ runtime }: ServiceRequest): AsyncStatements {
 /**
  * Starts a script that continues after its request. The ontology and the datasource are checked now, the text when it runs.
  * @returns the id of the statement
- * @throws SvcError 404 `unknown_ontology`, 400 `unknown_datasource`, 503
+ * @throws SvcError 404 `unknown_ontology`, 400 `unknown_datasource`, 429 `too_many_async`, 503
  */
 export const startAsync = (request: ServiceRequest, script: Script, presentation: Presentation): Promise<string> => start(request, { script, presentation });
 
-/** The same for a question about an ontology, which the caller must be allowed to ask. @throws SvcError 404 `unknown_ontology`, 503 */
+/** The same for a question about an ontology, which the caller must be allowed to ask. @throws SvcError 404 `unknown_ontology`, 429, 503 */
 export const startAsyncQuestion = (request: ServiceRequest, ontology: string, question: RestQuestion): Promise<string> =>
   start(request, { script: { ontology, sql: '', limit: null, datasource: null }, presentation: PLAIN, question });
+
+/** The user for whom a statement counts: the one who acts, also as somebody else. */
+export const countedUser = ({ userId, actor }: Pick<Principal, 'userId' | 'actor'>): string => actor?.userId ?? userId;
+
+/** A statement counts for this time beyond its timeout if nothing ends it. */
+const LEASE_GRACE_MS = 60_000;
+
+const tooMany = (most: number): SvcError =>
+  new SvcError(429, 'too_many_async', `${most} asynchronous statements of this user wait or run`, {
+    hint: 'Wait until one of them has ended, or send the statement without x-async',
+    headers: { 'retry-after': '5' },
+  });
+
+/** Counts a job for its user, and starts it. @throws SvcError 429 `too_many_async`, 503 `async_unavailable` */
+async function startCounted({ config }: Runtime, running: AsyncStatements, job: AsyncJob): Promise<void> {
+  const user = countedUser(job.caller);
+  const most = config.asyncPerUser;
+  try {
+    if (!(await running.take(user, job.id, most, config.asyncTimeoutMs + LEASE_GRACE_MS))) throw tooMany(most);
+    await running.start(job);
+  } catch (error) {
+    if (error instanceof SvcError) throw error;
+    await running.release(user, job.id).catch(() => undefined);
+    throw unavailable(error);
+  }
+}
 
 async function start(request: ServiceRequest, { script, presentation, question }: Pick<AsyncJob, 'script' | 'presentation' | 'question'>): Promise<string> {
   const running = statements(request);
@@ -89,11 +115,7 @@ async function start(request: ServiceRequest, { script, presentation, question }
     presentation,
     ...(question === undefined ? {} : { question }),
   };
-  try {
-    await running.start(job);
-  } catch (error) {
-    throw unavailable(error);
-  }
+  await startCounted(request.runtime, running, job);
   return id;
 }
 
