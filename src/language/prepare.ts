@@ -46,14 +46,14 @@ export function prepareSelect(source: Source): Prepared {
   }
   const { text, edits, standIns } = rewritten(original, tokens);
   const toSourceFrom = (offset: number): number => source.offset + Math.min(undo(edits, offset), original.length);
-  let units: Uint32Array | undefined;
+  let units: Uint32Array | 'ascii' | undefined;
   return {
     text,
     standIns,
     toSourceFrom,
     toSource: (byteOffset) => {
       units ??= unitsByByte(text);
-      return toSourceFrom(units.length === 0 ? byteOffset : (units[Math.min(byteOffset, units.length - 1)] as number));
+      return toSourceFrom(units === 'ascii' ? byteOffset : (units[Math.min(byteOffset, units.length - 1)] as number));
     },
   };
 }
@@ -181,10 +181,10 @@ function undo(edits: readonly Edit[], offset: number): number {
   return offset < edit.outEnd ? edit.from : edit.fromEnd + (offset - edit.outEnd);
 }
 
-/** The UTF-16 offset of each byte of `text` in UTF-8, and of its end; empty for ASCII text. */
-function unitsByByte(text: string): Uint32Array {
+/** The UTF-16 offset of each byte of `text` in UTF-8, and of its end; `ascii` if all offsets are the same. */
+function unitsByByte(text: string): Uint32Array | 'ascii' {
   const length = utf8Length(text);
-  if (length === text.length) return new Uint32Array();
+  if (length === text.length) return 'ascii';
   const units = new Uint32Array(length + 1);
   let byte = 0;
   for (let i = 0; i < text.length; ) {

@@ -7,7 +7,17 @@ import type { Source } from './statements.ts';
 export const MAX_STATEMENT_BYTES = 65_536;
 
 /** The size of `text` in UTF-8 bytes. */
-export const utf8Length = (text: string): number => new TextEncoder().encode(text).length;
+export function utf8Length(text: string): number {
+  let n = text.length;
+  for (let i = 0; i < text.length; i++) {
+    const c = text.charCodeAt(i);
+    if (c < 0x80) continue;
+    if (c < 0x800) n += 1;
+    // two surrogates are four bytes
+    else n += c >= 0xd800 && c < 0xe000 ? 1 : 2;
+  }
+  return n;
+}
 
 /**
  * Splits `text` at each `;` outside strings, names and comments. Empty statements are omitted. A statement extends from its

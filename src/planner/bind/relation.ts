@@ -1,12 +1,13 @@
 /** A concept in FROM, and the look-up of its columns by name. */
 import { made } from '../../budget.ts';
 import { badRequest, didYouMean, nearest, type SvcError } from '../../errors.ts';
+import { utf8Length } from '../../language/split.ts';
 import type { Concept } from '../../ontology/graph.ts';
 import type { MappingDef, PropertyDef } from '../../ontology/model.ts';
 import { columnNames, ENTITY, multiOf, propertyOf, wantedKey } from '../plan/concept-columns.ts';
 import { ExposedColumns, type Instance } from '../plan/exposed.ts';
 import { PathNode } from '../plan/path-node.ts';
-import { clone, type Node, type SelectStmt, utf8Length } from '../plan/tree.ts';
+import { clone, type Node, type SelectStmt } from '../plan/tree.ts';
 import { has, type Wanted, type WantedColumns } from '../plan/wanted.ts';
 import type { PlanState } from '../plan-state.ts';
 import { propertyFor } from '../secure/shown.ts';

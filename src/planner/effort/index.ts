@@ -7,6 +7,7 @@ import type { CommonTableExpr, WithClause } from '@pgsql/types';
 import { visited } from '../../budget.ts';
 import type { Node, SelectStmt } from '../plan/tree.ts';
 import { Expressions } from './expressions.ts';
+import { isLight } from './light.ts';
 import { firstSteps, sizeAfter } from './recursion.ts';
 import {
   columnsOfFunctions,
@@ -43,6 +44,7 @@ export function requireInterruptible(
   longestRows: ReadonlyMap<number, number>,
   offsetOf: (location: number | undefined) => number | undefined,
 ): void {
+  if (isLight(query, params)) return;
   new Effort(params, longestRows, new Spent(offsetOf)).query(query, undefined, new Map());
 }
 

@@ -3,7 +3,7 @@ import { badRequest } from '../../errors.ts';
 import type { Size } from './sizes.ts';
 
 /** The steps that the calls of a statement may take for one row: up to some 4 seconds on PostgreSQL 15. */
-const MAX_STEPS = 2e9;
+export const MAX_STEPS = 2e9;
 /** The bytes that `repeat`, `lpad` and `rpad` with constant lengths may make: PostgreSQL computes them during planning and keeps all of them. */
 const MAX_BYTES = 64e6;
 /** Constant texts up to this size are not counted. */

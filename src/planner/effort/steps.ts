@@ -17,7 +17,7 @@ import {
 import { bytesOf, MAX_SIZE, type Size, SMALL, sizeOf, sum, wholeNumber } from './sizes.ts';
 
 /** The steps per byte of a function that reads its arguments once. */
-const STEPS_PER_BYTE = 30;
+export const STEPS_PER_BYTE = 30;
 /** The steps per byte of a function that writes its arguments as JSON, as each row of a result is. */
 const STEPS_PER_JSON_BYTE = 10;
 /** The steps per byte of a fast function: it compares or copies its arguments, counts their characters, or converts an array to text. */

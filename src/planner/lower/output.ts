@@ -1,27 +1,11 @@
 /** The outermost SELECT: each row of a query as one JSON object (docs/design/rows-and-json.md#rows). */
 import type { WindowDef } from '@pgsql/types';
 import { badRequest } from '../../errors.ts';
+import { utf8Length } from '../../language/split.ts';
 import { isMulti, levelOf, nestedOrder, type Shape } from '../../ontology/shape.ts';
 import { shapeOf } from '../bind/meaning.ts';
 import type { OutColumn } from '../bind/relations.ts';
-import {
-  and,
-  call,
-  cast,
-  coalesce,
-  column,
-  integer,
-  isNull,
-  type Node,
-  operator,
-  or,
-  type SelectStmt,
-  select,
-  subselect,
-  target,
-  text,
-  utf8Length,
-} from '../plan/tree.ts';
+import { and, call, cast, coalesce, column, integer, isNull, type Node, operator, or, type SelectStmt, select, subselect, target, text } from '../plan/tree.ts';
 import type { PlanState } from '../plan-state.ts';
 import type { Parsed } from '../read/texts.ts';
 import { type Sortable, sortable } from './row-order.ts';

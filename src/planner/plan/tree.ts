@@ -274,21 +274,6 @@ export const isNodeName = (key: string): boolean => {
   return c >= 65 && c <= 90;
 };
 
-/** The length of a text in UTF-8 bytes. */
-export function utf8Length(s: string): number {
-  let n = 0;
-  for (let i = 0; i < s.length; i++) {
-    const c = s.charCodeAt(i);
-    if (c < 0x80) n += 1;
-    else if (c < 0x800) n += 2;
-    else if (c >= 0xd800 && c < 0xdc00) {
-      n += 4;
-      i++;
-    } else n += 3;
-  }
-  return n;
-}
-
 /** Replaces the content of a node, in place. */
 export function replaceNode(node: Node, by: Node): void {
   const slot = node as Record<string, unknown>;

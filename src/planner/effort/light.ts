@@ -1,0 +1,187 @@
+/**
+ * A quick test before the estimate of effort: a statement is light if its calls cannot reach the limit, even if each value in it is as long as all growth of the statement
+ * allows. Most statements are: they compare, count and add values of tables. The test needs no scopes and no sizes of single columns.
+ */
+import type { A_Const, A_Expr, ColumnRef, FuncCall, ParamRef, RangeVar, RowExpr, SubLink, TypeCast } from '@pgsql/types';
+import { isNodeName, lastName, type Node, nameOf, type SelectStmt } from '../plan/tree.ts';
+import { FREE, LINEAR, PLAIN, SHORT, SLOW_TYPES } from './functions.ts';
+import { sizeOfConstant } from './sizes.ts';
+import { MAX_STEPS } from './spent.ts';
+import { functionName, SEARCHED, STEPS_PER_BYTE } from './steps.ts';
+
+/** Nodes that call nothing themselves. Those that are not listed here and have no rule below make a statement not light. */
+const NEUTRAL: ReadonlySet<string> = new Set(
+  (
+    'SelectStmt ResTarget RangeSubselect JoinExpr SortBy WindowDef BoolExpr NullTest BooleanTest CaseExpr CaseWhen CoalesceExpr MinMaxExpr List String Integer Float ' +
+    'A_Star GroupingSet CommonTableExpr'
+  ).split(' '),
+);
+
+/** Operators whose result is short. */
+const COMPARISONS: ReadonlySet<string> = new Set(['=', '<>', '<', '>', '<=', '>=']);
+/** Operators on numbers or texts. The result may be as long as both operands, and the time may grow with the product of their lengths. */
+const COMBINING: ReadonlySet<string> = new Set(['+', '-', '*', '/', '%', '||']);
+/** Kinds of expressions that compare their operands. */
+const COMPARING: ReadonlySet<string> = new Set(
+  'AEXPR_IN AEXPR_BETWEEN AEXPR_NOT_BETWEEN AEXPR_BETWEEN_SYM AEXPR_NOT_BETWEEN_SYM AEXPR_DISTINCT AEXPR_NOT_DISTINCT AEXPR_NULLIF'.split(' '),
+);
+
+/** A statement with more nodes is not looked at further. */
+const MAX_NODES = 2_000;
+
+/** True if no calls in the statement can reach the limit. @param params the values of the parameters */
+export function isLight(query: SelectStmt, params: readonly (string | null)[]): boolean {
+  return new Light(params).isLight(query);
+}
+
+class Light {
+  readonly #params: readonly (string | null)[];
+  /** The nodes of the statement: each may be an operand of a call. */
+  #nodes = 0;
+  /** The items of all select lists. */
+  #targets = 0;
+  /** The length of the longest value that is not computed. */
+  #longest = SEARCHED;
+  /** How many times as long a value may become. */
+  #growth = 1;
+  /** The calls whose time may grow with the product of two lengths. */
+  #products = 0;
+  #isRecursive = false;
+  readonly #aliases = new Set<string>();
+  /** The references without a relation. Such a name may mean a whole row. */
+  readonly #unqualified: string[] = [];
+
+  constructor(params: readonly (string | null)[]) {
+    this.#params = params;
+  }
+
+  isLight(query: SelectStmt): boolean {
+    if (!this.#all(besidesRow(query))) return false;
+    for (const name of this.#unqualified) if (this.#aliases.has(name)) this.#growth *= Math.max(1, this.#targets);
+    if (this.#isRecursive && this.#growth > 1) return false;
+    const bytes = this.#longest * this.#growth;
+    return STEPS_PER_BYTE * (this.#nodes + this.#targets) * bytes + this.#products * bytes ** 2 <= MAX_STEPS;
+  }
+
+  /** Looks at all nodes below a value. @returns false if one of them is not light */
+  #all(value: object): boolean {
+    if (Array.isArray(value)) {
+      for (let i = 0; i < value.length; i++) if (!this.#all(value[i])) return false;
+      return true;
+    }
+    for (const member in value) {
+      const inner = (value as Record<string, unknown>)[member];
+      if (typeof inner !== 'object' || inner === null) continue;
+      if (isNodeName(member)) return this.#node(member, inner as never);
+      if (member === 'alias' || member === 'join_using_alias') this.#aliases.add((inner as { readonly aliasname?: string }).aliasname ?? '');
+      else if (member === 'withClause') this.#isRecursive ||= 'recursive' in inner;
+      if (!this.#all(inner)) return false;
+    }
+    return true;
+  }
+
+  #node(type: string, body: never): boolean {
+    if (++this.#nodes > MAX_NODES) return false;
+    switch (type) {
+      case 'ColumnRef':
+        return this.#column(body);
+      case 'A_Const':
+        return this.#constant(body);
+      case 'TypeCast':
+        return this.#cast(body);
+      case 'FuncCall':
+        return this.#call(body);
+      case 'A_Expr':
+        return this.#operation(body);
+      case 'RangeVar':
+        return this.#table(body);
+      case 'RowExpr':
+        this.#grows((body as RowExpr).args?.length ?? 0);
+        return this.#all(body);
+      case 'ParamRef':
+        return this.#hasLength(2 * (this.#params[((body as ParamRef).number ?? 0) - 1]?.length ?? 0));
+      case 'SubLink':
+        return (body as SubLink).subLinkType !== 'ARRAY_SUBLINK' && this.#all(body);
+      case 'ResTarget':
+        this.#targets++;
+        return this.#all(body);
+      default:
+        return NEUTRAL.has(type) && this.#all(body);
+    }
+  }
+
+  #grows(times: number): void {
+    this.#growth *= Math.max(1, times);
+  }
+
+  #hasLength(bytes: number): boolean {
+    this.#longest = Math.max(this.#longest, bytes);
+    return true;
+  }
+
+  #column({ fields = [] }: ColumnRef): boolean {
+    const [first] = fields;
+    if (fields.length === 1 && first !== undefined) this.#unqualified.push(nameOf(first) ?? '');
+    // a star is a row
+    const last = fields.at(-1);
+    return last === undefined || 'String' in last;
+  }
+
+  #constant(constant: A_Const): boolean {
+    return this.#hasLength(sizeOfConstant(constant).made);
+  }
+
+  #cast({ arg, typeName }: TypeCast): boolean {
+    return arg !== undefined && typeName?.arrayBounds === undefined && !SLOW_TYPES.has(lastName(typeName?.names)) && this.#all(arg);
+  }
+
+  #table({ relname = '', alias }: RangeVar): boolean {
+    this.#aliases.add(alias?.aliasname ?? relname);
+    return true;
+  }
+
+  #operation(operation: A_Expr): boolean {
+    const { kind = '', name, lexpr, rexpr } = operation;
+    const symbol = lastName(name);
+    if (kind === 'AEXPR_OP' && COMBINING.has(symbol)) {
+      this.#grows(2);
+      if (symbol !== '||' && symbol !== '+') this.#products++;
+    } else if (!COMPARING.has(kind) && !(kind === 'AEXPR_OP' && COMPARISONS.has(symbol))) return false;
+    return (lexpr === undefined || this.#all(lexpr)) && (rexpr === undefined || this.#all(rexpr));
+  }
+
+  #call(call: FuncCall): boolean {
+    const name = functionName(call);
+    if (!FREE.has(name) && !LINEAR.has(name)) return false;
+    if (!SHORT.has(name)) {
+      // an element of an array may be longer than what is known of the array
+      if (!PLAIN.has(name) || name === 'unnest') return false;
+      this.#grows(call.args?.length ?? 0);
+    }
+    for (const part of [call.args, call.agg_order, call.agg_filter, call.over]) if (part !== undefined && !this.#all(part)) return false;
+    return true;
+  }
+}
+
+/** A statement without the object that it makes of each row (lower/output.ts): one pass over all columns of FROM, whose result nothing in the statement reads. */
+function besidesRow(query: SelectStmt): object {
+  const { targetList, ...rest } = query;
+  const value = onlyValue(targetList);
+  if (isRow(value)) return rest;
+  const inner = value && 'SubLink' in value && value.SubLink.subLinkType === 'EXPR_SUBLINK' ? value.SubLink.subselect : undefined;
+  if (!inner || !('SelectStmt' in inner)) return query;
+  const { targetList: innerList, ...innerRest } = inner.SelectStmt;
+  return isRow(onlyValue(innerList)) ? [rest, innerRest] : query;
+}
+
+/** The value of a select list of one item. */
+function onlyValue([item, ...others]: readonly Node[] = []): Node | undefined {
+  return others.length === 0 && item && 'ResTarget' in item ? item.ResTarget.val : undefined;
+}
+
+/** True for `row_to_json` of a whole row. */
+function isRow(value: Node | undefined): boolean {
+  const call = value && 'FuncCall' in value ? value.FuncCall : undefined;
+  const [row] = call?.args ?? [];
+  return call?.args?.length === 1 && functionName(call) === 'row_to_json' && row !== undefined && 'ColumnRef' in row;
+}

@@ -1,0 +1,76 @@
+/** The quick test before the estimate of effort: what it accepts cannot reach the limit, and usual statements pass it. */
+import { describe, expect, it } from 'vitest';
+import { isLight } from '../../../../src/planner/effort/light.ts';
+import { context, plan } from '../company.ts';
+
+function light(sql: string, params: readonly (string | null)[] = []): boolean {
+  const [raw] = context.parser.parse(sql).stmts;
+  if (!raw?.stmt || !('SelectStmt' in raw.stmt)) throw new Error('it is one SELECT');
+  return isLight(raw.stmt.SelectStmt, params);
+}
+
+/** A value that becomes `times` times as long in each of several sub-queries. */
+const growing = (value: string, levels: number): string =>
+  Array.from({ length: levels }).reduce<string>((from) => `SELECT ${value} AS x FROM (${from}) q`, 'SELECT t.x FROM shop.t AS t');
+
+describe('light', () => {
+  it.each([
+    "SELECT t.a::text AS a, count(*) AS n, round(sum(t.b) / nullif(count(t.b), 0), 2) AS r FROM shop.t AS t WHERE t.a = 'x' AND t.b IN (1, 2) GROUP BY t.a",
+    'SELECT row_to_json(q) AS "row" FROM (SELECT t.a, t.b FROM shop.t AS t LEFT JOIN shop.u AS u ON u.a = t.a) AS q(a, b) ORDER BY q.a',
+    "SELECT t.a || ':' || t.b AS id, CASE WHEN t.c > 1 THEN upper(t.a) ELSE 'none' END AS c FROM shop.t AS t WHERE EXISTS (SELECT FROM shop.u AS u WHERE u.a = t.a)",
+    'SELECT row_number() OVER (PARTITION BY t.a ORDER BY t.b) AS n, max(t.b) FILTER (WHERE t.c) AS m FROM shop.t AS t',
+    'WITH RECURSIVE w(a, n) AS (SELECT t.a, t.b FROM shop.t AS t UNION SELECT t.c, w.n FROM w JOIN shop.t AS t ON t.a = w.a) SELECT w.a FROM w',
+    growing('q.x || q.x', 3),
+  ])('%s', (sql) => {
+    expect(light(sql)).toBe(true);
+  });
+
+  it('a planned query', () => {
+    expect(light(plan("SELECT name, COUNT(entity_id) AS n FROM svc.person WHERE name <> 'Ann' GROUP BY name ORDER BY n DESC").sql)).toBe(true);
+  });
+});
+
+describe('not light', () => {
+  it.each([
+    // each level doubles the length
+    growing('q.x || q.x', 12),
+    growing('concat(q.x, q.x, q.x, q.x)', 6),
+    growing('q.x * q.x', 6),
+    growing('(ROW(q.x, q.x, q.x, q.x))::text', 6),
+    // a name without a relation may mean a whole row
+    growing('q AS a, q AS b, q AS c, q AS d, q AS e, q AS f, q', 6),
+    growing('u AS a, u AS b, u AS c, u AS d, u AS e, u', 6).replaceAll(') q', ') q JOIN shop.t USING (x) AS u'),
+    "WITH RECURSIVE w(a) AS (SELECT t.a FROM shop.t AS t UNION ALL SELECT w.a || 'x' FROM w) SELECT w.a FROM w",
+    'SELECT array_agg(t.a) AS l FROM shop.t AS t',
+    'SELECT ARRAY(SELECT t.a FROM shop.t AS t) AS l',
+    'SELECT ARRAY[t.a] AS l FROM shop.t AS t',
+    'SELECT q.* FROM shop.t AS q',
+    'SELECT g.n FROM generate_series(1, 9) AS g(n)',
+    'SELECT u.n FROM shop.t AS t, unnest(t.a) AS u(n)',
+    "SELECT repeat(t.a, 3) AS l, translate(t.a, t.b, '') AS m FROM shop.t AS t",
+    "SELECT t.a LIKE '%x' AS l FROM shop.t AS t",
+    "SELECT t.a ~ 'x' AS l FROM shop.t AS t",
+    'SELECT t.a @> t.b AS l FROM shop.t AS t',
+    'SELECT t.a::tsvector AS l, t.b::text[] AS m FROM shop.t AS t',
+    'SELECT normalize(t.a) AS l FROM shop.t AS t',
+    'SELECT own.f(t.a) AS l FROM shop.t AS t',
+    'SELECT t.a = ANY (t.b) AS l FROM shop.t AS t',
+    'SELECT row_to_json(q) AS l FROM (SELECT row_to_json(t) AS a FROM shop.t AS t) AS q',
+    'SELECT q.l AS l FROM (SELECT row_to_json(t) AS l FROM shop.t AS t) AS q',
+    `SELECT 1e100000 * t.a AS l FROM shop.t AS t`,
+    `SELECT ${Array(3_000).fill('t.a').join(' = t.b AND ')} AS l FROM shop.t AS t`,
+  ])('%s', (sql) => {
+    expect(light(sql)).toBe(false);
+  });
+
+  it('many calls with a long text', () => {
+    const calls = (length: number): string => `SELECT ${Array(200).fill('upper(q.x)').join(', ')} FROM (SELECT '${'x'.repeat(length)}' AS x) AS q`;
+    expect(light(calls(300))).toBe(true);
+    expect(light(calls(300_000))).toBe(false);
+  });
+
+  it('a long parameter', () => {
+    expect(light('SELECT upper($1) AS l', ['x'])).toBe(true);
+    expect(light('SELECT upper($1) AS l', ['x'.repeat(20_000_000)])).toBe(false);
+  });
+});
