@@ -1,7 +1,7 @@
 /** Rewrites a caller's SELECT into text that PostgreSQL's grammar accepts, and maps positions back to the caller's text. */
 import { SvcError } from '../errors.ts';
 import { syntaxHint } from './hints.ts';
-import { type Token, tokenize } from './lexer.ts';
+import { plainEnd, requireText, scan, type Token, tokenize } from './lexer.ts';
 import type { ParseResult, SqlParser } from './parser.ts';
 import { quoteDouble } from './quote.ts';
 import { utf8Length } from './split.ts';
@@ -38,13 +38,7 @@ interface Edit {
  */
 export function prepareSelect(source: Source): Prepared {
   const original = source.text;
-  let tokens: Token[];
-  try {
-    tokens = tokenize(original);
-  } catch (e) {
-    throw e instanceof SvcError ? e.shifted(source.offset) : e;
-  }
-  const { text, edits, standIns } = rewritten(original, tokens);
+  const { text, edits, standIns } = accepted(source);
   const toSourceFrom = (offset: number): number => source.offset + Math.min(undo(edits, offset), original.length);
   let units: Uint32Array | 'ascii' | undefined;
   return {
@@ -62,6 +56,33 @@ interface Rewritten {
   readonly text: string;
   readonly edits: readonly Edit[];
   readonly standIns: ReadonlyMap<string, string>;
+}
+
+/** The text as PostgreSQL's grammar accepts it. @throws SvcError 400 `syntax_error` */
+function accepted({ text, offset }: Source): Rewritten {
+  try {
+    return isAccepted(text) ? { text, edits: [], standIns: NO_STAND_INS } : rewritten(text, tokenize(text));
+  } catch (e) {
+    throw e instanceof SvcError ? e.shifted(offset) : e;
+  }
+}
+
+const NO_STAND_INS: ReadonlyMap<string, string> = new Map();
+
+/** True if no token needs to be replaced, as in most texts. Makes no list of tokens. @throws SvcError as `tokenize` */
+function isAccepted(text: string): boolean {
+  requireText(text);
+  for (let at = 0, end = 0; at < text.length; at = end) {
+    end = plainEnd(text, at);
+    if (end >= 0) {
+      if (end - at > MAX_NAME_BYTES / 3 && isLong(text.slice(at, end))) return false;
+      continue;
+    }
+    const { kind, value, end: next } = scan(text, at);
+    if (kind === 'comment' || ((kind === 'name' || kind === 'word') && (text[at] === '`' || isLong(value)))) return false;
+    end = next;
+  }
+  return true;
 }
 
 /** Replaces comments, long names and names in backquotes. */

@@ -2,7 +2,7 @@
  * A quick test before the estimate of effort: a statement is light if its calls cannot reach the limit, even if each value in it is as long as all growth of the statement
  * allows. Most statements are: they compare, count and add values of tables. The test needs no scopes and no sizes of single columns.
  */
-import type { A_Const, A_Expr, ColumnRef, FuncCall, ParamRef, RangeVar, RowExpr, SubLink, TypeCast } from '@pgsql/types';
+import type { A_Const, A_Expr, Alias, ColumnRef, FuncCall, JoinExpr, ParamRef, RangeSubselect, RangeVar, ResTarget, SubLink, TypeCast } from '@pgsql/types';
 import { isNodeName, lastName, type Node, nameOf, type SelectStmt } from '../plan/tree.ts';
 import { FREE, LINEAR, PLAIN, SHORT, SLOW_TYPES } from './functions.ts';
 import { sizeOfConstant } from './sizes.ts';
@@ -11,10 +11,9 @@ import { functionName, SEARCHED, STEPS_PER_BYTE } from './steps.ts';
 
 /** Nodes that call nothing themselves. Those that are not listed here and have no rule below make a statement not light. */
 const NEUTRAL: ReadonlySet<string> = new Set(
-  (
-    'SelectStmt ResTarget RangeSubselect JoinExpr SortBy WindowDef BoolExpr NullTest BooleanTest CaseExpr CaseWhen CoalesceExpr MinMaxExpr List String Integer Float ' +
-    'A_Star GroupingSet CommonTableExpr'
-  ).split(' '),
+  'SortBy WindowDef BoolExpr NullTest BooleanTest CaseExpr CaseWhen CoalesceExpr MinMaxExpr List String Integer Float A_Star GroupingSet CommonTableExpr'.split(
+    ' ',
+  ),
 );
 
 /** Operators whose result is short. */
@@ -56,11 +55,42 @@ class Light {
   }
 
   isLight(query: SelectStmt): boolean {
-    if (!this.#all(besidesRow(query))) return false;
+    if (!this.#select(besidesRow(query))) return false;
     for (const name of this.#unqualified) if (this.#aliases.has(name)) this.#growth *= Math.max(1, this.#targets);
     if (this.#isRecursive && this.#growth > 1) return false;
     const bytes = this.#longest * this.#growth;
     return STEPS_PER_BYTE * (this.#nodes + this.#targets) * bytes + this.#products * bytes ** 2 <= MAX_STEPS;
+  }
+
+  /** Looks at a query: each member that it can have (print/select.ts). @returns false if a node is not light */
+  #select(query: SelectStmt): boolean {
+    const { targetList, fromClause, whereClause, groupClause, sortClause, havingClause, limitCount, limitOffset, withClause, larg, rarg } = query;
+    return (
+      this.#list(targetList) &&
+      this.#list(fromClause) &&
+      this.#one(whereClause) &&
+      this.#list(groupClause) &&
+      this.#list(sortClause) &&
+      this.#one(havingClause) &&
+      this.#one(limitCount) &&
+      this.#one(limitOffset) &&
+      (larg === undefined || this.#select(larg)) &&
+      (rarg === undefined || this.#select(rarg)) &&
+      (withClause === undefined || this.#all({ withClause })) &&
+      this.#list(query.distinctClause) &&
+      this.#list(query.windowClause) &&
+      this.#list(query.valuesLists)
+    );
+  }
+
+  #list(nodes: readonly Node[] | undefined): boolean {
+    if (nodes !== undefined) for (let i = 0; i < nodes.length; i++) if (!this.#one(nodes[i])) return false;
+    return true;
+  }
+
+  #one(node: Node | undefined): boolean {
+    for (const type in node) return this.#node(type, node[type as keyof typeof node] as never);
+    return true;
   }
 
   /** Looks at all nodes below a value. @returns false if one of them is not light */
@@ -73,8 +103,7 @@ class Light {
       const inner = (value as Record<string, unknown>)[member];
       if (typeof inner !== 'object' || inner === null) continue;
       if (isNodeName(member)) return this.#node(member, inner as never);
-      if (member === 'alias' || member === 'join_using_alias') this.#aliases.add((inner as { readonly aliasname?: string }).aliasname ?? '');
-      else if (member === 'withClause') this.#isRecursive ||= 'recursive' in inner;
+      if (member === 'withClause') this.#isRecursive ||= 'recursive' in inner;
       if (!this.#all(inner)) return false;
     }
     return true;
@@ -95,16 +124,19 @@ class Light {
         return this.#operation(body);
       case 'RangeVar':
         return this.#table(body);
-      case 'RowExpr':
-        this.#grows((body as RowExpr).args?.length ?? 0);
-        return this.#all(body);
+      case 'SelectStmt':
+        return this.#select(body);
+      case 'RangeSubselect':
+        return this.#named((body as RangeSubselect).alias) && this.#one((body as RangeSubselect).subquery);
+      case 'JoinExpr':
+        return this.#join(body);
       case 'ParamRef':
         return this.#hasLength(2 * (this.#params[((body as ParamRef).number ?? 0) - 1]?.length ?? 0));
       case 'SubLink':
         return (body as SubLink).subLinkType !== 'ARRAY_SUBLINK' && this.#all(body);
       case 'ResTarget':
         this.#targets++;
-        return this.#all(body);
+        return this.#one((body as ResTarget).val);
       default:
         return NEUTRAL.has(type) && this.#all(body);
     }
@@ -132,12 +164,21 @@ class Light {
   }
 
   #cast({ arg, typeName }: TypeCast): boolean {
-    return arg !== undefined && typeName?.arrayBounds === undefined && !SLOW_TYPES.has(lastName(typeName?.names)) && this.#all(arg);
+    return arg !== undefined && typeName?.arrayBounds === undefined && !SLOW_TYPES.has(lastName(typeName?.names)) && this.#one(arg);
   }
 
   #table({ relname = '', alias }: RangeVar): boolean {
     this.#aliases.add(alias?.aliasname ?? relname);
     return true;
+  }
+
+  #named(alias: Alias | undefined): boolean {
+    if (alias !== undefined) this.#aliases.add(alias.aliasname ?? '');
+    return true;
+  }
+
+  #join({ larg, rarg, quals, alias, join_using_alias }: JoinExpr): boolean {
+    return this.#named(alias) && this.#named(join_using_alias) && this.#one(larg) && this.#one(rarg) && this.#one(quals);
   }
 
   #operation(operation: A_Expr): boolean {
@@ -147,7 +188,7 @@ class Light {
       this.#grows(2);
       if (symbol !== '||' && symbol !== '+') this.#products++;
     } else if (!COMPARING.has(kind) && !(kind === 'AEXPR_OP' && COMPARISONS.has(symbol))) return false;
-    return (lexpr === undefined || this.#all(lexpr)) && (rexpr === undefined || this.#all(rexpr));
+    return this.#one(lexpr) && this.#one(rexpr);
   }
 
   #call(call: FuncCall): boolean {
@@ -158,30 +199,16 @@ class Light {
       if (!PLAIN.has(name) || name === 'unnest') return false;
       this.#grows(call.args?.length ?? 0);
     }
-    for (const part of [call.args, call.agg_order, call.agg_filter, call.over]) if (part !== undefined && !this.#all(part)) return false;
-    return true;
+    return this.#list(call.args) && this.#list(call.agg_order) && this.#one(call.agg_filter) && (call.over === undefined || this.#all(call.over));
   }
 }
 
 /** A statement without the object that it makes of each row (lower/output.ts): one pass over all columns of FROM, whose result nothing in the statement reads. */
-function besidesRow(query: SelectStmt): object {
-  const { targetList, ...rest } = query;
-  const value = onlyValue(targetList);
-  if (isRow(value)) return rest;
-  const inner = value && 'SubLink' in value && value.SubLink.subLinkType === 'EXPR_SUBLINK' ? value.SubLink.subselect : undefined;
-  if (!inner || !('SelectStmt' in inner)) return query;
-  const { targetList: innerList, ...innerRest } = inner.SelectStmt;
-  return isRow(onlyValue(innerList)) ? [rest, innerRest] : query;
-}
-
-/** The value of a select list of one item. */
-function onlyValue([item, ...others]: readonly Node[] = []): Node | undefined {
-  return others.length === 0 && item && 'ResTarget' in item ? item.ResTarget.val : undefined;
-}
-
-/** True for `row_to_json` of a whole row. */
-function isRow(value: Node | undefined): boolean {
+function besidesRow(query: SelectStmt): SelectStmt {
+  const { targetList = [], ...rest } = query;
+  const [item] = targetList;
+  const value = targetList.length === 1 && item && 'ResTarget' in item ? item.ResTarget.val : undefined;
   const call = value && 'FuncCall' in value ? value.FuncCall : undefined;
   const [row] = call?.args ?? [];
-  return call?.args?.length === 1 && functionName(call) === 'row_to_json' && row !== undefined && 'ColumnRef' in row;
+  return call?.args?.length === 1 && functionName(call) === 'row_to_json' && row && 'ColumnRef' in row ? rest : query;
 }

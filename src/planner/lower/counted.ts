@@ -37,6 +37,7 @@ export function countKeys(state: PlanState, stmt: SelectStmt, relations: readonl
 
 function usesOf(state: PlanState, stmt: SelectStmt, relations: readonly ConceptRelation[]): ReadonlyMap<PathNode, Uses> {
   const uses = new Map<PathNode, Uses>();
+  if (!relations.some((r) => r.root.all().some((n) => n.columns.has(ENTITY_ID)))) return uses;
   const usesAt = (ref: ColumnRef): Uses | undefined => {
     const found = state.references.of(ref);
     if (!found || !relations.includes(found.relation) || found.alias !== found.node.alias) return undefined;

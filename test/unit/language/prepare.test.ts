@@ -88,6 +88,20 @@ describe('prepareSelect', () => {
     }
   });
 
+  it('prepares a text in the same way without and with a comment after it', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.oneof(sql, fc.constantFrom(LONG.replaceAll(/\W/g, '_'), ` "${LONG}" `)), { maxLength: 4 }).map((parts) => parts.join(' ')),
+        (text) => {
+          const [alone, commented] = [prepare(text), prepare(`${text} /**/`)];
+          expect(commented.text).toBe(`${alone.text}  `);
+          expect(commented.standIns).toEqual(alone.standIns);
+        },
+      ),
+      generated(200),
+    );
+  });
+
   it('keeps every token at its position', () => {
     fc.assert(
       fc.property(
