@@ -1,12 +1,15 @@
-/** Cached mappings and cubes in the catalog: their options, and the tables that their refreshes make (migrations/016). */
+/** Cached mappings, cubes and views in the catalog: their options, and the tables that their refreshes make (migrations/016). */
 import { fold } from '../ontology/names.ts';
 import { type Call, type CatalogDb, call, sql } from './db.ts';
 
-/** The key of the cache of a cube. No mapping has such a name: names have no brackets. */
-export const cubeKey = (cube: string): string => `cube[${fold(cube)}]`;
+/** The key of the cache of a cube or view. No mapping has such a name: names have no brackets. */
+export const viewKey = (kind: 'cube' | 'view', name: string): string => `${kind}[${fold(name)}]`;
 
-/** The folded name of the cube of a key; undefined for the key of a mapping. */
-export const cubeOfKey = (key: string): string | undefined => /^cube\[(.*)\]$/.exec(key)?.[1];
+/** The cube or view of a key, with its folded name; undefined for the key of a mapping. */
+export function viewOfKey(key: string): { readonly kind: 'cube' | 'view'; readonly name: string } | undefined {
+  const [, kind, name] = /^(cube|view)\[(.*)\]$/.exec(key) ?? [];
+  return name === undefined ? undefined : { kind: kind as 'cube' | 'view', name };
+}
 
 /** The options of a cache. */
 export interface CacheOptions {

@@ -1,4 +1,4 @@
-/** The syntax trees of the statements about cached mappings and jobs. */
+/** The syntax trees of the statements about caches and jobs. */
 import type { Base, Name, TagList } from './statements.ts';
 
 /** A text without quotes, with the start of its quote in the whole text of the request. */
@@ -19,24 +19,30 @@ export interface UncacheMapping extends Base {
   readonly kind: 'uncache_mapping';
   readonly name: Name;
 }
-/** Caches partial aggregates of a cube, or refreshes them. */
-export interface CacheCube extends Base {
-  readonly kind: 'cache_cube';
+/** Caches partial aggregates of a cube or the rows of a view, or refreshes them. */
+interface Caching<K> extends Base {
+  readonly kind: K;
   readonly name: Name;
   /** null: as they are. */
   readonly options: TagList | null;
 }
-export interface UncacheCube extends Base {
-  readonly kind: 'uncache_cube';
+export type CacheCube = Caching<'cache_cube'>;
+export type CacheView = Caching<'cache_view'>;
+interface Uncaching<K> extends Base {
+  readonly kind: K;
   readonly name: Name;
 }
+export type UncacheCube = Uncaching<'uncache_cube'>;
+export type UncacheView = Uncaching<'uncache_view'>;
 /** Checks and counts the data of the ontology. Only jobs run it. */
 export interface ValidateData extends Base {
   readonly kind: 'validate_data';
   readonly name: Name;
 }
+/** The statements about caches. */
+export type CachingStatement = CacheMapping | UncacheMapping | CacheCube | UncacheCube | CacheView | UncacheView;
 /** What a job runs. */
-export type JobRun = CacheMapping | CacheCube | ValidateData;
+export type JobRun = CacheMapping | CacheCube | CacheView | ValidateData;
 export interface JobSchedule {
   readonly schedule: JobText;
   /** null: UTC. */

@@ -3,7 +3,7 @@
  * statement in the whole text of the request. Names have their own offsets, so that errors can point to them.
  */
 import type { Transitivity } from '../ontology/model.ts';
-import type { AlterJob, CacheCube, CacheMapping, CreateJob, DropJob, RunJob, UncacheCube, UncacheMapping } from './statements-of-jobs.ts';
+import type { AlterJob, CachingStatement, CreateJob, DropJob, RunJob } from './statements-of-jobs.ts';
 
 /** A name without quotes, with its start in the whole text (0-based UTF-16 offset). */
 export interface Name {
@@ -54,10 +54,7 @@ export type ServiceStatement =
   | CreateDatasource
   | DropDatasource
   | AlterOntologyDatasource
-  | CacheMapping
-  | UncacheMapping
-  | CacheCube
-  | UncacheCube
+  | CachingStatement
   | CreateJob
   | AlterJob
   | RunJob

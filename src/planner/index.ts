@@ -20,7 +20,7 @@ import type { Declared } from './verify/index.ts';
 
 export { checkModel } from './check.ts';
 export type { OutputOptions } from './lower/output.ts';
-export type { BoundValue, CachedTable, CubeTables, FinishedRewrite, NamedRelation, PlanContext, SystemTable } from './plan/context.ts';
+export type { BoundValue, CachedTable, CubeTables, FinishedRewrite, NamedRelation, PlanContext, SystemTable, ViewTables } from './plan/context.ts';
 export { leadsToMany } from './plan/hop.ts';
 
 /** The length of the longest SQL that is sent. PostgreSQL would need gigabytes to plan a longer statement, and the verifier parses it again. */

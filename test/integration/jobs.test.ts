@@ -122,6 +122,17 @@ describe('a job', () => {
     await service.rows('UNCACHE CUBE heads; DROP CUBE heads', 'shop');
   });
 
+  it('caches a view, and is hidden from editors who do not see it', async () => {
+    await service.rows('CREATE OR REPLACE ONTOLOGY VIEW heads AS SELECT name FROM dsvc.person', 'shop');
+    await service.rows("CREATE JOB views SCHEDULE '0 0 * * *' AS CACHE VIEW heads OPTIONS (schema = 'cached')", 'shop');
+    await service.rows('RUN JOB views', 'shop');
+    await settled();
+    expect((await shown())[0]).toMatchObject({ job_type: 'CACHE VIEW', target: 'heads', status: 'succeeded', message: expect.stringContaining('3 rows') });
+    const blind = await service.user('sightless', 'EDIT ON ontology.shop', 'QUERY ON ontology.shop.concept.person');
+    expect(await shown(blind)).toEqual([]);
+    await service.rows('UNCACHE VIEW heads; DROP VIEW heads', 'shop');
+  });
+
   it('runs by RUN JOB, also while it is paused, and not by its schedule then', async () => {
     await service.rows(JOB, 'shop');
     expect(await service.rows('ALTER JOB nightly PAUSE', 'shop')).toEqual([{ job: 'nightly', paused: true, next_run: null }]);
@@ -152,6 +163,7 @@ describe('a job', () => {
       "CREATE JOB j SCHEDULE '0 0 * * *' AS SELECT 1": 'syntax_error',
       "CREATE JOB j SCHEDULE '0 0 * * *' AS UNCACHE MAPPING m_person": 'syntax_error',
       "CREATE JOB j SCHEDULE '0 0 * * *' AS CACHE CUBE c": 'unknown_cube',
+      "CREATE JOB j SCHEDULE '0 0 * * *' AS CACHE VIEW c": 'unknown_view',
       "CREATE JOB j SCHEDULE '0 0 * * *' AS CACHE MAPPING m_persn": 'unknown_mapping',
       "CREATE JOB j SCHEDULE '0 0 * * *' AS CACHE MAPPING m_person OPTIONS (schema = 'pg_x')": 'bad_value',
       'RUN JOB nobody': 'unknown_job',

@@ -13,7 +13,7 @@ import type {
   RollbackOntology,
   TagList,
 } from '../statements.ts';
-import type { CacheCube, CacheMapping, UncacheCube, UncacheMapping } from '../statements-of-jobs.ts';
+import type { CacheCube, CacheMapping, CacheView, UncacheCube, UncacheMapping, UncacheView } from '../statements-of-jobs.ts';
 import { clauses, name, names, pairs, text } from './clauses.ts';
 import type { Cursor } from './cursor.ts';
 
@@ -68,40 +68,33 @@ export function createDatasource(c: Cursor, replace: boolean): CreateDatasource 
   return { kind: 'create_datasource', source: c.source, replace, name: datasource, type, secret, options };
 }
 
-/** `MAPPING m [USING d] [OPTIONS (k = 'v', ...)]`, `CUBE c [OPTIONS (k = 'v', ...)]`. @throws SvcError 400 `not_supported` for what cannot be cached */
-export function cache(c: Cursor): CacheMapping | CacheCube {
-  if (c.accept('CUBE')) {
-    const cube = name(c, CUBE);
-    if (c.sees('USING')) throw badRequest('not_supported', 'a cube can only be cached in its own datasource', { offset: c.offset() });
-    const options = c.accept('OPTIONS') ? pairs(c, 'the name of an option') : null;
-    c.end();
-    return { kind: 'cache_cube', source: c.source, name: cube, options };
-  }
-  const mapping = cached(c);
+/** `MAPPING m [USING d] [OPTIONS (k = 'v', ...)]`, `CUBE|VIEW v [OPTIONS (k = 'v', ...)]`. @throws SvcError 400 `not_supported` for what cannot be cached */
+export function cache(c: Cursor): CacheMapping | CacheCube | CacheView {
+  const kind = cubeOrView(c);
+  const cached = kind === undefined ? mapping(c) : name(c, `the name of the ${kind}`);
+  if (kind !== undefined && c.sees('USING')) throw badRequest('not_supported', `a ${kind} can only be cached in its own datasource`, { offset: c.offset() });
   const datasource = c.accept('USING') ? name(c, 'the name of the datasource') : null;
   const options = c.accept('OPTIONS') ? pairs(c, 'the name of an option') : null;
   c.end();
-  return { kind: 'cache_mapping', source: c.source, name: mapping, datasource, options };
+  const { source } = c;
+  if (kind === 'cube') return { kind: 'cache_cube', source, name: cached, options };
+  return kind === 'view' ? { kind: 'cache_view', source, name: cached, options } : { kind: 'cache_mapping', source, name: cached, datasource, options };
 }
 
-const CUBE = 'the name of the cube';
-
-/** `MAPPING m`, `CUBE c` */
-export function uncache(c: Cursor): UncacheMapping | UncacheCube {
-  if (c.accept('CUBE')) {
-    const cube = name(c, CUBE);
-    c.end();
-    return { kind: 'uncache_cube', source: c.source, name: cube };
-  }
-  const mapping = cached(c);
+/** `MAPPING m`, `CUBE|VIEW v` */
+export function uncache(c: Cursor): UncacheMapping | UncacheCube | UncacheView {
+  const kind = cubeOrView(c);
+  const cached = kind === undefined ? mapping(c) : name(c, `the name of the ${kind}`);
   c.end();
-  return { kind: 'uncache_mapping', source: c.source, name: mapping };
+  const of = { source: c.source, name: cached };
+  if (kind === 'cube') return { kind: 'uncache_cube', ...of };
+  return { kind: kind === 'view' ? 'uncache_view' : 'uncache_mapping', ...of };
 }
 
-function cached(c: Cursor): Name {
-  for (const other of ['VIEW', 'CONCEPT']) {
-    if (c.sees(other)) throw badRequest('not_supported', `only mappings and cubes can be cached, not ${other}`, { offset: c.offset() });
-  }
+const cubeOrView = (c: Cursor): 'cube' | 'view' | undefined => (c.accept('CUBE') ? 'cube' : c.accept('VIEW') ? 'view' : undefined);
+
+function mapping(c: Cursor): Name {
+  if (c.sees('CONCEPT')) throw badRequest('not_supported', 'only mappings, cubes and views can be cached, not CONCEPT', { offset: c.offset() });
   c.expect('MAPPING');
   return name(c, 'the name of the mapping');
 }

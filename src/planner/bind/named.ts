@@ -52,7 +52,8 @@ export const VIEW: RelationKind = {
     if (view === undefined || view.cube) return undefined;
     requireReadableView(graph, view);
     state.noteRelation({ kind: 'view', schema: 'vsvc', name: view.name });
-    return item.become(viewItem(state, view), { kind: 'view', name: view.name });
+    const cached = state.position.isStored ? undefined : state.context.views?.item(state, view);
+    return item.become(cached ?? viewItem(state, view), { kind: 'view', name: view.name });
   },
 };
 

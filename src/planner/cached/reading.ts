@@ -1,6 +1,5 @@
 /** Cached cubes in FROM: a block that only needs what the table of a cube has reads the table (docs/design/caches.md#cached-cubes). */
 import type { FuncCall } from '@pgsql/types';
-import { SvcError } from '../../errors.ts';
 import type { ViewDef } from '../../ontology/model.ts';
 import { fold } from '../../ontology/names.ts';
 import { CubeRelation } from '../bind/cubes.ts';
@@ -14,7 +13,7 @@ import type { BoundBlock } from '../plan/block.ts';
 import type { CachedTable, CubeTables, PlanContext } from '../plan/context.ts';
 import { clone, column, fieldsOf, isSubQuery, lastName, type Node, reference, type SelectStmt, select, subselect, target, walk } from '../plan/tree.ts';
 import { filledIn } from './partials.ts';
-import { type CubeSelect, cubeSelect, type KeptColumn } from './select.ts';
+import { type CubeSelect, cubeSelect, type KeptColumn, triedPlan } from './select.ts';
 
 /** The table of a cube, if it has the rows of a SELECT. */
 export type TableOf = (view: ViewDef, select: CubeSelect) => CachedTable | undefined;
@@ -64,15 +63,9 @@ export class CachedCubes implements CubeTables {
   }
 
   #find(context: PlanContext, view: ViewDef): Cached | undefined {
-    try {
-      const made = cubeSelect(context, view);
-      const table = typeof made === 'string' ? undefined : this.#tableOf(view, made);
-      return typeof made === 'string' || table === undefined ? undefined : { select: made, table };
-    } catch (error) {
-      // the live query gives the error with its place
-      if (error instanceof SvcError) return undefined;
-      throw error;
-    }
+    const made = triedPlan(() => cubeSelect(context, view));
+    const table = made === undefined || typeof made === 'string' ? undefined : this.#tableOf(view, made);
+    return made === undefined || typeof made === 'string' || table === undefined ? undefined : { select: made, table };
   }
 }
 

@@ -1,4 +1,5 @@
 /** The SELECT whose rows the table of a cached cube has: partial aggregates of the cube by its dimensions (docs/design/caches.md#cached-cubes). */
+import { SvcError } from '../../errors.ts';
 import { quoteDouble } from '../../language/quote.ts';
 import type { ViewDef } from '../../ontology/model.ts';
 import { fold } from '../../ontology/names.ts';
@@ -53,17 +54,42 @@ export interface Counted {
   readonly total: string;
 }
 
-/** Why a cube cannot be cached, or not for a caller. */
-export type UncacheableCube = 'restricted' | 'paths' | 'volatile' | 'collation' | 'key' | 'measures';
+/** Why a cube or view cannot be cached, or not for a caller. */
+export type Uncacheable = 'restricted' | 'volatile';
+export type UncacheableCube = Uncacheable | 'paths' | 'collation' | 'key' | 'measures';
+
+/** What a plan gives; undefined if it fails: the live query gives the error with its place. */
+export function triedPlan<T>(plan: () => T): T | undefined {
+  try {
+    return plan();
+  } catch (error) {
+    if (error instanceof SvcError) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * The state of a plan whose SQL depends only on the model as the context has it, and on the rights and policies of its caller: shapes of SQL that depend on counts and servers
+ * would change the text, and what functions of the datasource return may depend on the time or the role.
+ */
+export function steadyState(context: PlanContext): PlanState {
+  const { rowsOf: _r, enforces: _e, keepsNames: _k, cached: _c, cubes: _u, views: _v, allowedFunctions: _a, ...rest } = context;
+  return new PlanState(rest);
+}
+
+/** Why the rows that a plan reads may differ between callers or moments; undefined: they do not. */
+export function uncacheable({ facts, params, late, barrierRefusal }: PlanState): Uncacheable | undefined {
+  if (facts.volatile || facts.clock) return 'volatile';
+  const isOpen = !facts.hasRowPolicies && !facts.isMasked && !facts.readsHidden && !facts.hidesRows && !facts.readsCaller;
+  return !isOpen || params.length > 0 || late.length > 0 || barrierRefusal ? 'restricted' : undefined;
+}
 
 /**
  * Plans the SELECT of the table of a cube. It depends only on the model as the context has it, and on the rights and policies of its caller.
  * @throws SvcError as a query on the cube
  */
 export function cubeSelect(context: PlanContext, view: ViewDef): CubeSelect | UncacheableCube {
-  // shapes of SQL that depend on counts and servers would change the text; what functions of the datasource return may depend on the time or the role
-  const { rowsOf: _r, enforces: _e, keepsNames: _k, cached: _c, cubes: _u, allowedFunctions: _a, ...rest } = context;
-  const state = new PlanState(rest);
+  const state = steadyState(context);
   const { facts } = state;
   const stmt = bound(state, view, '*');
   const [pending, ...others] = state.blocks.splice(0);
@@ -77,9 +103,8 @@ export function cubeSelect(context: PlanContext, view: ViewDef): CubeSelect | Un
   );
   if (parts === undefined || relation.root.all().some((n) => n.toMany)) return 'paths';
   const counted = parts.followsPaths ? addTotal(state, view, stmt, parts) : undefined;
-  if (facts.volatile || facts.clock) return 'volatile';
-  const isOpen = !facts.hasRowPolicies && !facts.isMasked && !facts.readsHidden && !facts.hidesRows && !facts.readsCaller;
-  if (!isOpen || state.params.length > 0 || state.late.length > 0 || state.barrierRefusal) return 'restricted';
+  const why = uncacheable(state);
+  if (why !== undefined) return why;
   if (facts.hasOtherCollations || collates(stmt)) return 'collation';
   const { kept, lost, columns, dimensions } = parts;
   if (parts.isKeyed) return 'key';

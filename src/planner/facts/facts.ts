@@ -124,7 +124,10 @@ export class Facts {
   noteType(type: string): void {
     if (!this.#isRestricted) return;
     const kind = convertedAs(type);
-    if (kind === undefined) return;
+    if (kind !== undefined) this.#noteKind(kind);
+  }
+
+  #noteKind(kind: string): void {
     this.#kinds.add(kind);
     if (!CONVERSIONS.some((pair) => pair.every((k) => this.#kinds.has(k)))) return;
     this.mayRaise = true;
@@ -155,6 +158,14 @@ export class Facts {
     if (!this.#isRestricted) return;
     this.mayRaise = true;
     this.mayQuote ||= this.#position.isTrusted || this.#position.isStored;
+  }
+
+  /** Notes the errors and types of a part that was planned on its own, for the same caller. */
+  include(other: Facts): void {
+    this.mayRaise ||= other.mayRaise;
+    this.mayQuote ||= other.mayQuote;
+    for (const kind of other.#kinds) this.#noteKind(kind);
+    this.noteCollations([...other.#collated]);
   }
 
   /** Starts to count the relations of a sub-query in an expression. */

@@ -4,6 +4,8 @@ import type { Graph, LogicRows } from '../../ontology/graph.ts';
 import type { ConceptDef, MappingDef, ViewDef } from '../../ontology/model.ts';
 import type { Resolver } from '../bind/resolve.ts';
 import type { Scope } from '../bind/scope.ts';
+import type { MadeItem } from '../bind/views.ts';
+import type { PlanState } from '../plan-state.ts';
 import type { Access, CallerFacts } from '../secure/access.ts';
 import type { BoundBlock } from './block.ts';
 import type { SelectStmt } from './tree.ts';
@@ -56,6 +58,8 @@ export interface PlanContext {
   readonly cached?: ((mapping: MappingDef) => CachedTable | undefined) | undefined;
   /** The cached cubes. Default: no cube is cached. */
   readonly cubes?: CubeTables | undefined;
+  /** The cached views. Default: no view is cached. */
+  readonly views?: ViewTables | undefined;
 }
 
 /**
@@ -70,11 +74,18 @@ export interface CubeTables {
   from(resolver: Resolver, stmt: SelectStmt, scope: Scope): ((stmt: SelectStmt) => BoundBlock) | undefined;
 }
 
-/** A table of the datasource with the rows of a mapping, or with partial aggregates of a cube. For a mapping, its columns are those of the mapping, in order, under the names of `cachedColumn` (../read/cached-rows.ts). */
+/** Cached views (../cached/views.ts). */
+export interface ViewTables {
+  /** The rows of a view in its table; undefined if they must be read live. */
+  item(state: PlanState, view: ViewDef): MadeItem | undefined;
+}
+
+/** A table of the datasource with the rows of a mapping or view, or with partial aggregates of a cube. For a mapping, its columns are those of the mapping, in order, under the names of `cachedColumn` (../read/cached-rows.ts). */
 export interface CachedTable {
-  /** The name of the mapping or cube. */
+  /** The name of the mapping, cube or view. */
   readonly mapping: string;
-  readonly isCube?: true;
+  /** Default: a mapping. */
+  readonly of?: 'cube' | 'view';
   readonly schema: string;
   /** No other table has ever had this name. */
   readonly name: string;

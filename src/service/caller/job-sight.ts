@@ -1,4 +1,4 @@
-/** Which jobs a caller may know of: a job that caches a mapping or cube tells that there is such a mapping or cube. */
+/** Which jobs a caller may know of: a job that caches something tells that it exists. */
 import type { Holder } from '../../auth/grants.ts';
 import type { StoredJob } from '../../catalog/jobs.ts';
 import { find } from '../../ontology/apply/lists.ts';
@@ -12,4 +12,4 @@ import { seesAll } from './sight.ts';
 export const knowsJob = (holder: Holder, seen: Graph, { kind, target }: Pick<StoredJob, 'kind' | 'target'>): boolean =>
   kind === 'validate_data' ||
   seesAll(holder, seen.ontology) ||
-  find<{ readonly name: string }>(kind === 'cache_cube' ? seen.model.views : seen.model.mappings, target) !== undefined;
+  find<{ readonly name: string }>(kind === 'cache_mapping' ? seen.model.mappings : seen.model.views, target) !== undefined;

@@ -34,7 +34,7 @@ const BUSY_MS = 60_000;
 /** The maker is not active any more, lacks a right, or does not see the ontology. */
 const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404]);
 /** Objects that the maker does not see are unknown to it. */
-const UNKNOWN: ReadonlySet<string> = new Set(['unknown_mapping', 'unknown_cube', 'unknown_datasource']);
+const UNKNOWN: ReadonlySet<string> = new Set(['unknown_mapping', 'unknown_cube', 'unknown_view', 'unknown_datasource']);
 const isRefusal = (fault: unknown): boolean => fault instanceof SvcError && (REFUSALS.has(fault.status) || UNKNOWN.has(fault.code));
 const MOST_CHARACTERS = 4000;
 const PIECE_CHARACTERS = 500_000;

@@ -1,17 +1,18 @@
-/** The cached mappings and cubes that a statement may read (docs/design/caches.md#cached-mappings). Loaded if the ontology of a request has some. */
+/** The cached mappings, cubes and views that a statement may read (docs/design/caches.md#cached-mappings). Loaded if the ontology of a request has some. */
 import { ByteStore } from '../../cache.ts';
-import { cubeOfKey } from '../../catalog/caches.ts';
+import { viewOfKey } from '../../catalog/caches.ts';
 import type { CacheRow } from '../../catalog/snapshot.ts';
 import { DatasourceFault } from '../../engine/errors.ts';
 import { SvcError } from '../../errors.ts';
 import type { Graph } from '../../ontology/graph.ts';
-import type { MappingDef } from '../../ontology/model.ts';
+import type { MappingDef, ViewDef } from '../../ontology/model.ts';
 import { fold } from '../../ontology/names.ts';
 import { CachedCubes } from '../../planner/cached/reading.ts';
-import type { CachedTable, CubeTables, Plan } from '../../planner/index.ts';
-import { cubeDigest } from '../caller/cube-digest.ts';
+import { CachedViews } from '../../planner/cached/views.ts';
+import type { CachedTable, Plan } from '../../planner/index.ts';
 import { connectionDigest } from '../caller/datasource.ts';
 import { mappingDigest } from '../caller/mapping-digest.ts';
+import { viewDigest } from '../caller/view-digest.ts';
 import type { Session } from '../session.ts';
 import type { Caches } from './read.ts';
 
@@ -26,13 +27,13 @@ const isYoung = ({ request, caller }: Pick<Session, 'request' | 'caller'>, { asO
 export async function cachesOf(session: Session, graph: Graph): Promise<Caches> {
   const { caller, request } = session;
   const tables = new Map<MappingDef, CachedTable>();
-  const cubes: CubeTable[] = [];
+  const views: ViewTable[] = [];
   for (const row of session.draft?.row.caches ?? []) {
-    const cube = cubeOfKey(row.mapping);
-    if (cube !== undefined) {
-      if (!graph.whole.view(cube)?.cube || gone.get(row.table) || !isYoung(session, row)) continue;
+    const view = viewOfKey(row.mapping);
+    if (view !== undefined) {
+      if (graph.whole.view(view.name)?.cube !== (view.kind === 'cube') || gone.get(row.table) || !isYoung(session, row)) continue;
       const datasources = await datasourcesOf(session, row.connection);
-      if (datasources.length > 0) cubes.push({ cube, row, datasources });
+      if (datasources.length > 0) views.push({ ...view, row, datasources });
       continue;
     }
     const mapping = graph.whole.mapping(row.mapping);
@@ -40,14 +41,15 @@ export async function cachesOf(session: Session, graph: Graph): Promise<Caches> 
     if ((await connectionDigest(request.runtime, caller, mapping.datasource)) !== row.connection) continue;
     tables.set(mapping, { mapping: mapping.name, schema: row.schema, name: row.table, asOf: row.asOf });
   }
-  const key = [...[...tables.values()].map((t) => t.name), ...cubes.map((c) => JSON.stringify([c.row.table, ...c.datasources]))].join();
-  return { of: (mapping) => tables.get(mapping), key, ...(cubes.length > 0 ? { cubes: cubeTables(cubes) } : {}) };
+  const key = [...[...tables.values()].map((t) => t.name), ...views.map((v) => JSON.stringify([v.row.table, ...v.datasources]))].join();
+  return { of: (mapping) => tables.get(mapping), key, ...(views.length > 0 ? tablesOf(views) : {}) };
 }
 
-/** The table of a cube that is young enough. */
-interface CubeTable {
-  /** The folded name of the cube. */
-  readonly cube: string;
+/** The table of a cube or view that is young enough. */
+interface ViewTable {
+  readonly kind: 'cube' | 'view';
+  /** The folded name. */
+  readonly name: string;
   readonly row: CacheRow;
   /** The keys of the datasources with the connection of the table. */
   readonly datasources: readonly string[];
@@ -59,12 +61,17 @@ async function datasourcesOf({ request, caller }: Session, connection: string): 
   return found;
 }
 
-/** The tables of cubes: one may be read if the SELECT of its rows, planned for the caller, is the one that made it. */
-const cubeTables = (tables: readonly CubeTable[]): CubeTables =>
-  new CachedCubes(new Set(tables.map((t) => t.cube)), (view, select) => {
-    const found = tables.find((t) => t.cube === fold(view.name) && t.datasources.includes(fold(select.datasource)) && t.row.digest === cubeDigest(select));
-    return found && { mapping: view.name, schema: found.row.schema, name: found.row.table, asOf: found.row.asOf, isCube: true };
-  });
+/** The tables of cubes and views: one may be read if the SELECT of its rows, planned for the caller, is the one that made it. */
+function tablesOf(tables: readonly ViewTable[]): Pick<Caches, 'cubes' | 'views'> {
+  const names = (kind: ViewTable['kind']): ReadonlySet<string> => new Set(tables.filter((t) => t.kind === kind).map((t) => t.name));
+  const tableOf = (view: ViewDef, select: { readonly sql: string; readonly datasource: string }): CachedTable | undefined => {
+    const table = tables.find(
+      (t) => t.name === fold(view.name) && t.datasources.includes(fold(select.datasource)) && t.row.digest === viewDigest(view, select),
+    );
+    return table && { mapping: view.name, of: table.kind, schema: table.row.schema, name: table.row.table, asOf: table.row.asOf };
+  };
+  return { cubes: new CachedCubes(names('cube'), tableOf), views: new CachedViews(names('view'), tableOf) };
+}
 
 const messageOf = (error: unknown): string => (error instanceof SvcError && error.cause instanceof Error ? error.cause.message : '');
 

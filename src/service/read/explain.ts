@@ -51,5 +51,5 @@ export async function explainRows(
   return [{ PLAN: lines.join('\n'), SQL: plan.sql }];
 }
 
-const cacheLine = ({ mapping, isCube, schema, name, asOf }: CachedTable, now: number): string =>
-  `Cached ${isCube ? 'cube' : 'mapping'} ${mapping}: rows of ${schema}.${name} as of ${new Date(asOf).toISOString()}, ${Math.max(0, Math.round((now - asOf) / 1000))} s old`;
+const cacheLine = ({ mapping, of, schema, name, asOf }: CachedTable, now: number): string =>
+  `Cached ${of ?? 'mapping'} ${mapping}: rows of ${schema}.${name} as of ${new Date(asOf).toISOString()}, ${Math.max(0, Math.round((now - asOf) / 1000))} s old`;

@@ -124,7 +124,7 @@ export async function prepareRead(session: Session, statement: ReadStatement, wh
 }
 
 /** The cached tables that a statement may read. */
-export interface Caches extends Pick<PlanContext, 'cubes'> {
+export interface Caches extends Pick<PlanContext, 'cubes' | 'views'> {
   /** The table of a mapping of the whole model. */
   readonly of: (mapping: MappingDef) => CachedTable | undefined;
   /** Equal for equal tables: a part of the key of a plan. */
@@ -193,6 +193,7 @@ function planningOf(session: Session, graph: Graph, { definers, counts, referenc
     rowsOf: (mapping) => counts.rowsOf(mapping),
     cached: caches.of,
     cubes: caches.cubes,
+    views: caches.views,
     // cached rows are of another moment than those that they refer to
     enforces: (name, key) => caches.key === '' && references.enforces(findDatasource(runtime, session.caller, name), key),
     keepsNames: (name) => {

@@ -1,20 +1,21 @@
-/** The cached mappings and cubes of an ontology, for SYS_CACHES. */
+/** The caches of an ontology, for SYS_CACHES. */
 import { can } from '../../auth/grants.ts';
-import { cubeOfKey, listCaches } from '../../catalog/caches.ts';
+import { listCaches, viewOfKey } from '../../catalog/caches.ts';
 import type { OntologyRow } from '../../catalog/snapshot.ts';
 import { find } from '../../ontology/apply/lists.ts';
 import type { Graph } from '../../ontology/graph.ts';
-import { cubeDigest, selectOfCube } from '../caller/cube-digest.ts';
 import { mappingDigest } from '../caller/mapping-digest.ts';
 import { seesAll } from '../caller/sight.ts';
+import { digestForNobody } from '../caller/view-digest.ts';
 import type { Runtime } from '../runtime.ts';
 import type { Session } from '../session.ts';
 
 /** A line of SYS_CACHES. */
 export interface CacheLine {
-  /** The name of the mapping; null: it is a cube. */
+  /** One of the three names is not null. */
   readonly mapping: string | null;
   readonly cube: string | null;
+  readonly view: string | null;
   readonly datasource: string | null;
   /** Schema and name of the table. */
   readonly table: string | null;
@@ -48,16 +49,17 @@ export async function visibleCaches({ caller, request }: Session, ontology: Onto
   const { db, now } = request.runtime;
   const lines: CacheLine[] = [];
   for (const { mapping, key, schema, maxAge, error, failed, table, ...rest } of await listCaches(db, ontology.id)) {
-    const cube = cubeOfKey(key);
-    const def = cube === undefined ? await mappingOf(graph, key) : cubeOf(request.runtime, graph, cube);
-    // the cache of a mapping that was dropped, or that the caller does not see
+    const view = viewOfKey(key);
+    const def = view === undefined ? await mappingOf(graph, key) : viewOf(request.runtime, graph, view);
+    // the cache of something that was dropped, or that the caller does not see
     if (def === undefined && !seesAll(caller.principal, ontology.name)) continue;
     const mayQuery = table !== null && can(caller.principal, 'query', ['datasource', table.datasource]);
     const isSame = table !== null && def?.digest === table.digest;
     const isYoung = table !== null && now() - table.asOf < maxAge * 1000;
     lines.push({
-      mapping: cube === undefined ? mapping : null,
-      cube: cube === undefined ? null : mapping,
+      mapping: view === undefined ? mapping : null,
+      cube: view?.kind === 'cube' ? mapping : null,
+      view: view?.kind === 'view' ? mapping : null,
       datasource: table?.datasource ?? null,
       table: table && `${schema}.${table.name}`,
       rows: mayQuery ? table.rows : null,
@@ -87,10 +89,9 @@ async function mappingOf(graph: Graph, key: string): Promise<Cached | undefined>
   return def && { digest: await mappingDigest(def), datasource: def.datasource };
 }
 
-/** A cube that the caller sees. */
-function cubeOf(runtime: Runtime, graph: Graph, key: string): Cached | undefined {
-  const view = find(graph.model.views, key) && graph.whole.view(key);
-  if (!view?.cube) return undefined;
-  const select = selectOfCube(runtime, graph, view);
-  return { digest: select && cubeDigest(select), datasource: select?.datasource };
+/** A cube or view that the caller sees. */
+function viewOf(runtime: Runtime, graph: Graph, { kind, name }: NonNullable<ReturnType<typeof viewOfKey>>): Cached | undefined {
+  const view = find(graph.model.views, name) && graph.whole.view(name);
+  if (view === undefined || view.cube !== (kind === 'cube')) return undefined;
+  return digestForNobody(runtime, graph, view) ?? { digest: undefined, datasource: undefined };
 }

@@ -22,7 +22,12 @@ export interface JobLine {
   readonly statement: string;
 }
 
-const TYPES: Readonly<Record<string, string>> = { cache_mapping: 'CACHE MAPPING', cache_cube: 'CACHE CUBE', validate_data: 'VALIDATE DATA' };
+const TYPES: Readonly<Record<string, string>> = {
+  cache_mapping: 'CACHE MAPPING',
+  cache_cube: 'CACHE CUBE',
+  cache_view: 'CACHE VIEW',
+  validate_data: 'VALIDATE DATA',
+};
 const iso = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
 
 function statusOf({ runUntil, paused, failures, ended }: StoredJob): JobLine['status'] {
@@ -56,7 +61,7 @@ export async function visibleJobs({ caller, request }: Session, ontology: Ontolo
   /** A message may quote a value of the datasource, and has a number of rows. */
   function readsMessage({ target, kind }: StoredJob): boolean {
     if (kind === 'validate_data') return lackForValidation(caller, ontology, graph) === undefined;
-    if (kind === 'cache_cube') return graph.whole.model.mappings.every((m) => can(caller.principal, 'edit', ['datasource', m.datasource]));
+    if (kind !== 'cache_mapping') return graph.whole.model.mappings.every((m) => can(caller.principal, 'edit', ['datasource', m.datasource]));
     const datasource = graph.whole.mapping(target)?.datasource;
     return datasource === undefined ? caller.principal.isAdmin : can(caller.principal, 'edit', ['datasource', datasource]);
   }

@@ -279,7 +279,7 @@ const TABLES: Readonly<Record<string, Table>> = {
   },
   SYS_CACHES: {
     columns:
-      'mapping_name, datasource, table_name, number_of_rows:bigint, as_of:timestamptz, max_age_seconds:integer, state, error, failed_on:timestamptz, incremental, last_full:timestamptz, cube_name',
+      'mapping_name, datasource, table_name, number_of_rows:bigint, as_of:timestamptz, max_age_seconds:integer, state, error, failed_on:timestamptz, incremental, last_full:timestamptz, cube_name, view_name',
     rows: ({ context }) =>
       (context.caches ?? []).map((c) => [
         c.mapping,
@@ -294,6 +294,7 @@ const TABLES: Readonly<Record<string, Table>> = {
         c.incremental,
         c.lastFull,
         c.cube,
+        c.view,
       ]),
   },
   SYS_RESTRICTIONS: RESTRICTIONS,

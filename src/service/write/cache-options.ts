@@ -1,4 +1,4 @@
-/** The options of CACHE MAPPING and CACHE CUBE. */
+/** The options of CACHE MAPPING, CACHE CUBE and CACHE VIEW. */
 import type { CacheOptions } from '../../catalog/caches.ts';
 import { badRequest, didYouMean, nearest, quoted, type SvcError } from '../../errors.ts';
 import type { TagList } from '../../language/statements.ts';
@@ -12,8 +12,8 @@ const DEFAULT_MAX_AGE = '1 hour';
 const SCHEMA = /^(?!pg_|information_schema$|kg_catalog$)[a-z_][a-z0-9_]{0,62}$/;
 
 /**
- * Reads the options of CACHE MAPPING and CACHE CUBE.
- * @param mapping undefined: a cube is cached
+ * Reads the options of CACHE MAPPING, CACHE CUBE and CACHE VIEW.
+ * @param mapping undefined: a cube or view is cached
  * @param offset that of the statement, for an option that is missing
  * @param key the columns of the mapping's key; undefined: it has none
  * @throws SvcError 400 `missing_option`, `unknown_option`, `bad_value`, `not_supported`, `exists`
@@ -36,6 +36,7 @@ export function cacheOptions(list: TagList, offset: number, mapping: MappingDef 
   const full = { schema, indexes: indexes === 'auto', maxAge };
   if (mapping !== undefined) return { ...full, incremental: incrementalOf({ incremental, overlap, full_every, at, mapping, key }) };
   for (const [name, value] of Object.entries({ incremental, overlap, full_every }))
-    if (value !== undefined) throw badRequest('not_supported', `the option ${quoted(name)} is for mappings: a cube is added up in full`, { offset: at(name) });
+    if (value !== undefined)
+      throw badRequest('not_supported', `the option ${quoted(name)} is for mappings: cubes and views are read in full`, { offset: at(name) });
   return { ...full, incremental: null };
 }

@@ -1,4 +1,4 @@
-/** What CACHE MAPPING and CACHE CUBE have in common (docs/design/caches.md). */
+/** What CACHE MAPPING, CACHE CUBE and CACHE VIEW have in common (docs/design/caches.md). */
 import { can } from '../../auth/grants.ts';
 import { type CacheOptions, findCache, makeCache, nameCache, removeCache } from '../../catalog/caches.ts';
 import type { DatasourceRow } from '../../catalog/snapshot.ts';
@@ -36,7 +36,7 @@ export function editedDatasource({ caller, principal }: Changing, name: string, 
 export function requireWriter({ config }: Pick<Runtime, 'config'>, { secret }: DatasourceRow, offset: number): string {
   const writer = writerSecret(secret);
   if (config.datasourceSecrets[writer] !== undefined) return writer;
-  const hint = 'Ask the operator to set it to the connection of a role that may create tables in one schema, and read the tables of the mapping';
+  const hint = 'Ask the operator to set it to the connection of a role that may create tables in one schema, and read the tables of the rows';
   throw badRequest('secret_not_set', `the variable ${writer} is not set`, { offset, hint });
 }
 
@@ -44,7 +44,7 @@ export function requireWriter({ config }: Pick<Runtime, 'config'>, { secret }: D
 export async function findOrRoom(ctx: Changing, { row }: Draft, key: string, offset: number): ReturnType<typeof findCache> {
   const old = await findCache(ctx.db, row.id, key);
   if (old === undefined && (row.caches?.length ?? 0) >= MOST_CACHES)
-    throw badRequest('too_many_caches', `an ontology can have at most ${MOST_CACHES} cached mappings and cubes`, { offset });
+    throw badRequest('too_many_caches', `an ontology can have at most ${MOST_CACHES} caches`, { offset });
   return old;
 }
 
@@ -70,7 +70,7 @@ export function requireFresh(
 export interface Named {
   readonly key: string;
   readonly name: string;
-  readonly kind: 'mapping' | 'cube';
+  readonly kind: 'mapping' | 'cube' | 'view';
 }
 
 /** Stores the options of a cache, and then reads its rows. The cache is new, or `old`. */

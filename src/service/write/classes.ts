@@ -25,6 +25,8 @@ const REACH: Readonly<Record<ServiceStatement['kind'], Reach>> = {
   uncache_mapping: 'service',
   cache_cube: 'service',
   uncache_cube: 'service',
+  cache_view: 'service',
+  uncache_view: 'service',
   create_job: 'service',
   alter_job: 'service',
   run_job: 'service',

@@ -11,8 +11,8 @@ import { unknownInStatement } from '../caller/lookup.ts';
 import { seenBy } from '../caller/sight.ts';
 import { lackForValidation } from '../caller/validation.ts';
 import type { Runtime } from '../runtime.ts';
-import { CUBE_CACHES } from './cached-cubes.ts';
 import { CACHES } from './cached-mappings.ts';
+import { VIEW_CACHES } from './cached-views.ts';
 import { editable } from './caching.ts';
 import { type Changing, checkName, type Done, done, exists } from './changing.ts';
 import type { Draft } from './draft.ts';
@@ -72,7 +72,11 @@ async function requireMayRun(ctx: Changing, draft: Draft, run: JobRun): Promise<
     return;
   }
   if (run.kind === 'cache_cube') {
-    await CUBE_CACHES.cache_cube.apply(ctx, run);
+    await VIEW_CACHES.cache_cube.apply(ctx, run);
+    return;
+  }
+  if (run.kind === 'cache_view') {
+    await VIEW_CACHES.cache_view.apply(ctx, run);
     return;
   }
   if (!sameName(run.name.text, draft.name)) {

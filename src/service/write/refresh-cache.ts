@@ -36,7 +36,7 @@ export const writerSecret = (secret: string): string => `${secret}_WRITER`;
 export const graceSeconds = ({ statementTimeoutMs, asyncTimeoutMs }: Config): number =>
   Math.ceil((MAX_AGE_MS + Math.max(statementTimeoutMs, asyncTimeoutMs)) / 1000);
 
-/** A mapping or cube to cache. */
+/** A mapping, cube or view to cache. */
 export interface CacheTarget {
   readonly ontologyId: string;
   /** The key of the cache. */
@@ -44,7 +44,7 @@ export interface CacheTarget {
   /** A digest of what decides the rows. */
   readonly digest: string;
   /** The first letter of the names of its tables. */
-  readonly letter: 'm' | 'c';
+  readonly letter: 'm' | 'c' | 'v';
   readonly datasource: DatasourceRow;
   /** The variable of its writer. */
   readonly writer: string;
@@ -62,7 +62,7 @@ export interface CacheTarget {
   readonly counted?: CachedRows['counted'];
   /** The positions of the columns of the key; undefined: the rows have no key. */
   readonly rowKey: readonly number[] | undefined;
-  /** undefined: it is a cube, which is always added up in full. */
+  /** undefined: it is a cube or view, which is always read in full. */
   readonly mapping: MappingDef | undefined;
 }
 
@@ -89,7 +89,7 @@ export async function refreshCache(runtime: Runtime, caller: Caller, target: Cac
   const of = { ontologyId, mappingKey, datasource: key, secret, connection, digest, schema: table.schema, table: table.name };
   const id = await beginTable(runtime.db, of, { most: MOST_REFRESHES, seconds: REFRESH_MS / 1000 });
   if (id === undefined) {
-    throw new SvcError(503, 'busy', `${MOST_REFRESHES} mappings and cubes of this datasource are being read into tables`, {
+    throw new SvcError(503, 'busy', `${MOST_REFRESHES} mappings, cubes and views of this datasource are being read into tables`, {
       hint: 'Try again when one of these statements has ended',
       headers: { 'retry-after': '60' },
     });

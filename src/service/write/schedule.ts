@@ -18,7 +18,7 @@ interface Pace {
 }
 
 const VALIDATION: Pace = { schedule: 60, wanted: 5, statement: 'VALIDATE DATA' };
-const REFRESH: Pace = { schedule: 5, wanted: 1, statement: 'CACHE MAPPING and CACHE CUBE' };
+const REFRESH: Pace = { schedule: 5, wanted: 1, statement: 'CACHE MAPPING, CACHE CUBE and CACHE VIEW' };
 const paceOf = (kind: string): Pace => (kind === 'validate_data' ? VALIDATION : REFRESH);
 
 const [MINUTE, DAY] = [60_000, 86_400_000];

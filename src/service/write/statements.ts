@@ -1,8 +1,8 @@
 /** The statements of the service. */
 import type { ServiceStatement } from '../../language/statements.ts';
 import { AGENTS } from './agent-statements.ts';
-import { CUBE_CACHES } from './cached-cubes.ts';
 import { CACHES } from './cached-mappings.ts';
+import { VIEW_CACHES } from './cached-views.ts';
 import type { Changing, Done } from './changing.ts';
 import { DATASOURCES } from './datasources.ts';
 import { EXAMPLES } from './example-statements.ts';
@@ -20,7 +20,7 @@ const SERVICE: Kinds = {
   ...ONTOLOGIES,
   ...DATASOURCES,
   ...CACHES,
-  ...CUBE_CACHES,
+  ...VIEW_CACHES,
   ...JOBS,
   ...AGENTS,
   ...EXAMPLES,

@@ -30,7 +30,7 @@ describe('the planner and the second opinion agree', () => {
 
   it(`on ${cases} queries over generated ontologies and rows`, { timeout: 3_600_000 }, async () => {
     const counts = await check(Math.ceil(cases / PER_WORLD), (c) => harness.outcomes(c));
-    console.log(`differential: ${shown(counts)}, cached ${harness.readCaches}, cubes ${harness.readCubes}`);
+    console.log(`differential: ${shown(counts)}, cached ${harness.readCaches}, cubes ${harness.readCubes}, views ${harness.readViews}`);
     // about half of the worlds have cached mappings
     if (cases >= 400) expect(harness.readCaches).toBeGreaterThan(0);
     const all = Math.ceil(cases / PER_WORLD) * PER_WORLD;

@@ -6,9 +6,10 @@ import { compile } from '../../../src/ontology/compile.ts';
 import type { Graph } from '../../../src/ontology/graph.ts';
 import type { MappingDef, ViewDef } from '../../../src/ontology/model.ts';
 import { CachedCubes } from '../../../src/planner/cached/reading.ts';
-import { type Counted, cubeSelect } from '../../../src/planner/cached/select.ts';
+import { type Counted, cubeSelect, triedPlan } from '../../../src/planner/cached/select.ts';
+import { CachedViews, viewSelect } from '../../../src/planner/cached/views.ts';
 import { cachedSelect } from '../../../src/planner/cached.ts';
-import { type CachedTable, planSelect } from '../../../src/planner/index.ts';
+import { type CachedTable, type PlanContext, planSelect } from '../../../src/planner/index.ts';
 import type { Access } from '../../../src/planner/secure/access.ts';
 import { verify } from '../../../src/planner/verify/index.ts';
 import { Refused } from './block.ts';
@@ -47,7 +48,8 @@ export class Harness {
   private readonly db: CaseDatabase;
   private readonly parser: SqlParser;
   private readonly cached = new Map<MappingDef, CachedTable>();
-  private readonly cubes = new Map<ViewDef, { readonly table: CachedTable; readonly sql: string; readonly hasPaths: boolean }>();
+  /** The cached cubes and views. */
+  private readonly views = new Map<ViewDef, { readonly table: CachedTable; readonly sql: string; readonly hasPaths: boolean }>();
   /** The number of plans that read cached mappings. */
   readCaches = 0;
   /** The number of plans that read cached cubes. */
@@ -56,6 +58,8 @@ export class Harness {
   readPaths = 0;
   /** The number of cubes that are not cached because a to-one path leads to several rows. */
   multiplied = 0;
+  /** The number of plans that read cached views. */
+  readViews = 0;
   private world: World | null = null;
   private graph: Graph | null = null;
 
@@ -78,7 +82,7 @@ export class Harness {
     await this.db.exec(ddlOf(world));
     this.graph = compile(modelOf(world), 'world');
     await this.cache(this.graph);
-    await this.cacheCubes(this.graph);
+    await this.cacheViews(this.graph);
     this.world = world;
   }
 
@@ -98,17 +102,19 @@ export class Harness {
     }
   }
 
-  /** Makes the tables of all cubes that can be cached, but for `CACHES=none`. */
-  private async cacheCubes(graph: Graph): Promise<void> {
-    this.cubes.clear();
+  /** Makes the tables of all cubes and views that can be cached, but for `CACHES=none`. */
+  private async cacheViews(graph: Graph): Promise<void> {
+    this.views.clear();
     if (CACHES === 'none') return;
-    for (const [i, view] of graph.model.views.filter((v) => v.cube).entries()) {
-      const made = cubeSelect({ graph, parser: this.parser, product: 'svc', activeDatasource: 'main' }, view);
-      if (typeof made === 'string') continue;
+    for (const [i, view] of graph.model.views.entries()) {
+      const context = { graph, parser: this.parser, product: 'svc', activeDatasource: 'main' };
+      const made = triedPlan(() => (view.cube ? cubeSelect(context, view) : viewSelect(context, view)));
+      if (made === undefined || typeof made === 'string') continue;
       await this.db.exec(`CREATE TABLE cached.u${i} AS ${verify(this.parser, made.sql, made.declared).sql}`);
-      const table = { mapping: view.name, schema: 'cached', name: `u${i}`, asOf: 0, isCube: true } as const;
-      if (made.counted && !(await this.isCountedOnce(table.name, made.counted))) this.multiplied++;
-      else this.cubes.set(view, { table, sql: made.sql, hasPaths: made.counted !== undefined });
+      const table = { mapping: view.name, of: view.cube ? 'cube' : 'view', schema: 'cached', name: `u${i}`, asOf: 0 } as const;
+      const counted = 'counted' in made ? made.counted : undefined;
+      if (counted && !(await this.isCountedOnce(table.name, counted))) this.multiplied++;
+      else this.views.set(view, { table, sql: made.sql, hasPaths: counted !== undefined });
     }
   }
 
@@ -118,11 +124,13 @@ export class Harness {
     return same !== 'false';
   }
 
-  private cubeTables(): CachedCubes {
-    return new CachedCubes(new Set([...this.cubes.keys()].map((v) => v.name.toLowerCase())), (view, { sql }) => {
-      const known = this.cubes.get(view);
+  private viewTables(): Pick<PlanContext, 'cubes' | 'views'> {
+    const names = new Set([...this.views.keys()].map((v) => v.name.toLowerCase()));
+    const tableOf = (view: ViewDef, { sql }: { readonly sql: string }): CachedTable | undefined => {
+      const known = this.views.get(view);
       return known?.sql === sql ? known.table : undefined;
-    });
+    };
+    return { cubes: new CachedCubes(names, tableOf), views: new CachedViews(names, tableOf) };
   }
 
   /** Plans and runs a text; faults of either become an error in the result. */
@@ -134,13 +142,14 @@ export class Harness {
       // and the rows of some are made as for a datasource that may lose the names of columns
       const keepsNames = () => text.length % 3 !== 0;
       const cached = (mapping: MappingDef) => this.cached.get(mapping);
-      const cubes = isLive ? undefined : this.cubeTables();
-      const context = { graph: this.graph!, parser: this.parser, product: 'svc', activeDatasource: 'main', access, rowsOf, keepsNames, cached, cubes };
+      const tables = isLive ? {} : this.viewTables();
+      const context = { graph: this.graph!, parser: this.parser, product: 'svc', activeDatasource: 'main', access, rowsOf, keepsNames, cached, ...tables };
       const plan = planSelect(context, { text, offset: 0 });
       physical = verify(this.parser, plan.sql, plan.declared).sql;
-      if (plan.caches.some((c) => !c.isCube)) this.readCaches++;
-      if (plan.caches.some((c) => c.isCube)) this.readCubes++;
-      if ([...this.cubes.values()].some((c) => c.hasPaths && plan.caches.includes(c.table))) this.readPaths++;
+      if (plan.caches.some((c) => c.of === undefined)) this.readCaches++;
+      if (plan.caches.some((c) => c.of === 'cube')) this.readCubes++;
+      if (plan.caches.some((c) => c.of === 'view')) this.readViews++;
+      if ([...this.views.values()].some((c) => c.hasPaths && plan.caches.includes(c.table))) this.readPaths++;
       // text parameters go as they are
       const rows = await this.db.read(plan.sql, plan.params as string[]);
       return { rows: rows.map((json) => JSON.parse(json) as Row), error: null, physical };

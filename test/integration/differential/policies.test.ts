@@ -51,7 +51,7 @@ describe('a caller under policies gets what is left of the rows and values', () 
     const worlds = Math.ceil(cases / PER_WORLD);
     const look = (c: Guarded) => asCaller(harness, c);
     const counts = await checkCases({ cases: new GuardedCases(), worlds, mostShrinks: MOST_SHRINKS, given: `POLICY_CASES=${cases}`, look });
-    console.log(`policies: ${shown(counts)}, cached ${harness.readCaches}, cubes ${harness.readCubes}`);
+    console.log(`policies: ${shown(counts)}, cached ${harness.readCaches}, cubes ${harness.readCubes}, views ${harness.readViews}`);
     const share = (kind: string): number => (counts.get(kind) ?? 0) / (worlds * PER_WORLD);
     // queries that are too large, or too slow for the datasource, may only be exceptions
     expect(share('large')).toBeLessThanOrEqual(0.02);

@@ -50,7 +50,7 @@ describe('how often a job may run', () => {
     ['0-59/3 12 * * MON', '3 minutes'],
     ['0,57 3,4 * * *', '3 minutes'],
   ])('CACHE MAPPING: not %s', async (schedule, gap) =>
-    expect(await fault('cache_mapping', schedule)).toBe(refused('CACHE MAPPING and CACHE CUBE', '5 minutes', gap)),
+    expect(await fault('cache_mapping', schedule)).toBe(refused('CACHE MAPPING, CACHE CUBE and CACHE VIEW', '5 minutes', gap)),
   );
 
   it.each(['*/5 * * * *', '0 * * * *', '2,57 0,23 * * *', '0 0 29 2 *', '30 2 * * MON-FRI', '0,55 3,4 * * *'])('CACHE MAPPING: %s', async (schedule) =>
