@@ -18,6 +18,11 @@ export const SECTIONS: Readonly<Record<string, { what: string; load: () => Promi
   fanout: { what: 'aggregates of several levels against pre-aggregation by hand', load: () => import('./sections/fanout.ts') },
   walks: { what: 'transitive paths against a breadth-first search by hand', load: () => import('./sections/walks.ts') },
   scale: { what: 'a model of 2,000 concepts against one of 20', load: () => import('./sections/scale.ts') },
+  cubes: {
+    what: 'queries on cached cubes against live ones, and other queries with caches against without',
+    load: () => import('./sections/cubes.ts'),
+    minutes: 30,
+  },
   console: { what: 'the console in a browser', load: () => import('./sections/console.ts') },
   simulate: { what: '10,000 tenants at 300 locations, simulated over measured costs', load: () => import('./sections/simulate.ts'), named: true, minutes: 30 },
   objects: { what: 'what Durable Objects cost', load: () => import('./sections/objects.ts'), named: true },

@@ -132,6 +132,11 @@ describe('a cached cube over to-one paths', () => {
     const north = await asked(`SELECT ${REGION} AS region, SUM(known) AS n FROM vsvc.sales GROUP BY 1 ORDER BY 1`, all);
     expect((north.rows as { region: string }[]).map((r) => r.region)).toEqual(['North', null]);
     await service.rows('DROP POLICY p', 'shop');
+    // a mapping that leaves out rows hides them from callers who may not query its tables
+    await service.rows('CREATE OR REPLACE MAPPING m_region INTO region AS SELECT id, name FROM shop.t_region WHERE id > 0', 'shop');
+    await service.rows(CACHE, 'shop');
+    const reader = await service.user('reader', 'QUERY ON ALL ontology.shop');
+    expect([(await asked(sql, reader)).isCached, (await asked(sql, all)).isCached]).toEqual([false, true]);
     const some = await service.user('some', 'QUERY ON ontology.shop.concept.sale', 'QUERY ON ontology.shop.view.sales', 'QUERY ON datasource.main');
     expect((await asked(sql, some)).isCached).toBe(false);
   });
@@ -158,7 +163,6 @@ describe('CACHE CUBE', () => {
     const cache = "CACHE CUBE twins OPTIONS (schema = 'cached')";
     expect(await service.fault(cache, 'shop')).toBe('400 not_supported');
     expect((await asked('SELECT pieces FROM vsvc.twins')).isCached).toBe(false);
-    const [count] = await service.database.superuser("SELECT count(*)::int AS n FROM pg_tables WHERE schemaname = 'cached'");
     // the condition joins the path in each query, so all queries have the same rows
     await service.rows(`${cube} WHERE "twinned[twin].label" <> 'two'`, 'shop');
     const live = await asked('SELECT pieces FROM vsvc.twins');
@@ -167,17 +171,16 @@ describe('CACHE CUBE', () => {
     await service.database.exec("DELETE FROM shop.t_twin WHERE label = 'uno'");
     await service.rows(`${cube}; ${cache}`, 'shop');
     expect((await asked('SELECT pieces FROM vsvc.twins')).isCached).toBe(true);
-    expect(count?.n).toBeGreaterThan(0);
   });
 
   it('refuses to-many paths, measures of other concepts, and collations that may be nondeterministic anywhere', async () => {
     const cubes = {
       many: 'SELECT "bought[sale].day" AS day, COUNT(id) AS n FROM dsvc.buyer',
       other: 'SELECT day, "measure.sold_to[firm].ratings" AS r FROM dsvc.sale',
-      counted: 'SELECT day, MAX("~located_in[buyer].bought[sale].qty") AS q FROM dsvc.region',
+      counted: 'SELECT name, MAX("~located_in[buyer].bought[sale].qty") AS q FROM dsvc.region',
     };
     for (const [name, sql] of Object.entries(cubes)) {
-      await service.rows(`CREATE ONTOLOGY CUBE ${name} AS ${sql.replace('SELECT day, MAX', 'SELECT name, MAX')}`, 'shop');
+      await service.rows(`CREATE ONTOLOGY CUBE ${name} AS ${sql}`, 'shop');
       expect(await service.fault(`CACHE CUBE ${name} OPTIONS (schema = 'cached')`, 'shop'), name).toBe('400 not_supported');
     }
     await service.rows(
