@@ -3,6 +3,7 @@
  * the standard input, and prints what the Worker logs. Ends with SIGTERM or SIGINT.
  */
 import { readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare, type V4WorkerOptions } from 'miniflare';
@@ -70,6 +71,17 @@ const end = (code: number): void => {
 };
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => end(0));
 
+/** Whether workerd did not start because of the port. If workerd ends before Miniflare has read its reason, the message does not say it. */
+async function isPortTaken({ message }: Error): Promise<boolean> {
+  if (/address already in use/i.test(message)) return true;
+  if (!/failed to start/i.test(message)) return false;
+  const server = createServer();
+  return new Promise((resolve) => {
+    server.once('error', () => resolve(true));
+    server.listen(parameters.port, '127.0.0.1', () => server.close(() => resolve(false)));
+  });
+}
+
 /**
  * Waits until the Worker listens. The port was free when the start began. A connection of another process may have got it as its own port since then, and ends soon, so
  * the start is repeated for a few seconds.
@@ -80,7 +92,7 @@ async function listening(): Promise<void> {
       await miniflare.ready;
       return;
     } catch (error) {
-      if (left === 0 || ending !== undefined || !/address already in use/i.test((error as Error).message)) throw error;
+      if (left === 0 || ending !== undefined || !(await isPortTaken(error as Error))) throw error;
       console.log('host: the port is in use, trying again');
       await miniflare.dispose().catch(() => undefined);
       await new Promise((resolve) => setTimeout(resolve, 500));
