@@ -4,10 +4,12 @@ import { SignJWT } from 'jose';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { shows } from '../support/shows.ts';
+import { oneIn, sizesOf } from '../support/sizes.ts';
 import { type ConsoleInBrowser, cells, run, serious, startConsole } from './support/console-browser.ts';
 import { HOSTILE } from './support/console-shop.ts';
 import { ask } from './support/worker.ts';
 
+const SIZES = sizesOf('integration/console-strangers');
 const KEYS = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const FORGED = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 /** Seconds for which an expired JWT is still accepted. */
@@ -59,14 +61,22 @@ describe('the console of strangers', () => {
   describe('with a JWT', () => {
     /** Uses a JWT until it expires in the middle of work. */
     async function expired(): Promise<Page> {
-      const page = await withJwt('bob', 'query', 4 - LENIENCY);
-      await page.getByRole('textbox', { name: 'SQL' }).waitFor();
-      await run(page, 'SELECT name FROM svc.region ORDER BY name');
-      await page.locator('.grid .line').first().waitFor();
-      await page.waitForTimeout(5000);
-      await page.keyboard.press('Control+Enter');
-      await page.getByRole('alert').getByText('Token has expired').waitFor();
-      return page;
+      for (let seconds = 4; ; seconds *= 3) {
+        const ends = Date.now() + 1000 * (seconds + 1);
+        const page = await withJwt('bob', 'query', seconds - LENIENCY);
+        const alert = page.getByRole('alert').first();
+        await page.getByRole('textbox', { name: 'SQL' }).or(alert).first().waitFor();
+        if (!(await alert.isVisible())) {
+          await run(page, 'SELECT name FROM svc.region ORDER BY name');
+          await page.locator('.grid .line').or(alert).first().waitFor();
+        }
+        // on a busy machine it has expired before the first answer
+        if (seconds < 100 && (await alert.isVisible())) continue;
+        await page.waitForTimeout(Math.max(0, ends - Date.now()));
+        await page.keyboard.press('Control+Enter');
+        await alert.getByText('Token has expired').waitFor();
+        return page;
+      }
     }
     const textOf = (page: Page): Promise<string | null> => page.getByRole('textbox', { name: 'SQL' }).textContent();
 
@@ -216,14 +226,17 @@ describe('the console of strangers', () => {
     expect(await page.content()).not.toContain('secret_wage');
   });
 
-  it.each(['light', 'dark'] as const)('has no serious accessibility problem with a JWT, hostile values and an error in sight: %s', async (colorScheme) => {
-    const page = await withJwt('bob', 'data?entities=customer%3A2%0Acustomer%3A3', 600, true);
-    await page.emulateMedia({ colorScheme });
-    await page.locator('.entity').nth(1).waitFor();
-    expect(await serious(page)).toEqual([]);
-    await page.goto(`${console.base}/svc/console/#/shop/query`);
-    await run(page, 'SELECT naem FROM svc.customer');
-    await page.getByRole('alert').waitFor();
-    expect(await serious(page)).toEqual([]);
-  });
+  it.each(oneIn(SIZES.everyScheme, ['light', 'dark'] as const, 0))(
+    'has no serious accessibility problem with a JWT, hostile values and an error in sight: %s',
+    async (colorScheme) => {
+      const page = await withJwt('bob', 'data?entities=customer%3A2%0Acustomer%3A3', 600, true);
+      await page.emulateMedia({ colorScheme });
+      await page.locator('.entity').nth(1).waitFor();
+      expect(await serious(page)).toEqual([]);
+      await page.goto(`${console.base}/svc/console/#/shop/query`);
+      await run(page, 'SELECT naem FROM svc.customer');
+      await page.getByRole('alert').waitFor();
+      expect(await serious(page)).toEqual([]);
+    },
+  );
 });
