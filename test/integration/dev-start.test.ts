@@ -1,6 +1,6 @@
 /**
  * `npm start` as a process: its output, its files, the settings that it passes on, how it ends, and how it fails. dev-start.deep.test.ts has the start with a
- * DATABASE_URL.
+ * DATABASE_URL, and the start after a kill.
  */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -63,7 +63,6 @@ describe('npm start', () => {
     expect(started.output, 'the embedded database refuses no restriction').not.toMatch(/^kg_reader:/m);
     for (const [name, value] of Object.entries(odd)) expect(await get(session, `/acme/api/get_config/${name}`)).toEqual([200, { [name]: value }]);
     expect((await get(session, '/acme/api/get_config/UNRELATED'))[0]).not.toBe(200);
-    await sql(session, 'CREATE TABLE kept (a int)');
 
     if (existsSync('/proc/self/stat')) {
       const lines = started.processes();
@@ -74,17 +73,6 @@ describe('npm start', () => {
     const second = new Start(dir, port, { PORT: String(await freePort()) });
     expect(await second.exited, 'a second start on the same data folder').toBe(1);
     expect(second.output).toMatch(/is in use by process \d+/);
-
-    // after it is killed no process is left, and it starts again
-    const killed = started;
-    killed.child.kill('SIGKILL');
-    await killed.exited;
-    if (existsSync('/proc/self/stat')) await expect.poll(() => killed.processes(), { interval: 200 }).toEqual([]);
-    started = new Start(dir, port);
-    const again = await started.ready();
-    expect([again.admin_token, again.demo_token]).toEqual([session.admin_token, session.demo_token]);
-    expect(await sql(again, 'SELECT count(*)::int AS n FROM kept')).toEqual([{ n: 0 }]);
-    expect(await sql(again, 'SELECT pg_sleep(0)', again.reader_url)).toBe('42501');
 
     started.signal('SIGINT');
     await started.exited;

@@ -102,7 +102,7 @@ const SEARCH = DEEP ? BY_STEPS : { ...BY_STEPS, ...SHORT };
 
 it('has no expression that recheck cannot read', async () => {
   const unread: string[] = [];
-  for (const { file, pattern, flags } of literals) {
+  for (const { file, pattern, flags } of oneIn(SIZES.everyRead, literals, 0)) {
     const found = await check(pattern, asRead(flags), { ...BY_STEPS, ...LEAST });
     if (found.status === 'unknown' && found.error.kind === 'invalid') unread.push(`${file}: ${pattern}`);
   }
