@@ -122,7 +122,7 @@ function joinLink(node: PathNode, parent: PathNode, hop: Hop): Maker {
   const nearColumns = near.map((name) => joinColumn(parent, propertyNamed(node, name)));
   const farColumns = far.map((name) => joinColumn(node, propertyNamed(node, name)));
   const link = linkAlias(node);
-  const around = { near: parent.concept, far: node.concept };
+  const around = { near: parent.concept, far: node.concept, seen: hop.columns.graph };
   const nearIs = (parentColumn: Parameters<Maker>[0]): Node => and(nearColumns.map((c, i) => equals(column(link, `n${i}`), parentColumn(c.name)))) as Node;
   return (parentColumn) => {
     const rows = visibleItem(node.state, rowsBetween(node.state, hop, ends, [...node.linkColumns], around), link, [

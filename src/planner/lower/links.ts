@@ -61,7 +61,7 @@ function ownedBy(state: PlanState, rows: SelectStmt, link: Link[Side], side: Sid
     const def = state.graph.property(name);
     return def ? [[endName(side, i), def] as const] : [];
   });
-  return rowsOfVisible(state, rows, { concept, keys }, around[side]);
+  return rowsOfVisible(state, rows, { concept, keys }, around[side], around.seen);
 }
 
 const endName = (side: Side, i: number): string => `${side === 'near' ? 'n' : 'f'}${i}`;

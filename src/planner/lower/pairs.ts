@@ -117,7 +117,7 @@ function pairsOfLinks(
 ): SelectStmt {
   const names = (defs: readonly PropertyDef[]): string[] => defs.map((d) => d.name);
   const values = (defs: readonly PropertyDef[], prefix: string): Column[] => defs.map((def, i) => ({ def, at: column('l', `${prefix}${i}`) }));
-  const around: Around = { near: near.isJoined ? near.concept : joined.near, far: far.isJoined ? far.concept : joined.far };
+  const around: Around = { near: near.isJoined ? near.concept : joined.near, far: far.isJoined ? far.concept : joined.far, seen: joined.seen };
   let item: Node = subselect(linkRows(state, part, names(nearRefs), names(farRefs), [], around), 'l');
   const keyAt = (end: End, columns: readonly Column[]): readonly Node[] => {
     if (!end.isJoined) return end.key.map((k) => columns.find(({ def }) => sameName(def.name, k.name))?.at as Node);

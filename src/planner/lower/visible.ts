@@ -1,9 +1,9 @@
 /** Rows of links and of multi-value properties, without those that belong to rows that the caller may not read. */
-import type { Concept } from '../../ontology/graph.ts';
+import type { Concept, Graph } from '../../ontology/graph.ts';
 import type { PropertyDef } from '../../ontology/model.ts';
 import { parseType } from '../../ontology/types.ts';
 import { BARRIER } from '../plan/barriers.ts';
-import { and, cast, column, equals, exists, type Node, OFFSET_ZERO, type SelectStmt, select, string, subselect } from '../plan/tree.ts';
+import { and, boolean, cast, column, equals, exists, type Node, OFFSET_ZERO, type SelectStmt, select, string, subselect } from '../plan/tree.ts';
 import { actualProperty } from '../plan/wanted.ts';
 import type { PlanState } from '../plan-state.ts';
 import { baseOf, isRefusedAsMasked, refusedAsMasked, sourcesOf } from '../secure/policies.ts';
@@ -50,14 +50,20 @@ export function visibleItem(state: PlanState, rows: SelectStmt, alias: string, o
 
 /**
  * Rows with keys of a concept, of which those remain whose row of the concept the caller may read by its row policies. Always applied, not only where an expression may raise an error.
+ * Links that refer to a logic concept which the reader may not query are hidden: whether one has an instance may depend on values that the reader does not see.
  * @param reader the concept whose rows are joined with them by the keys: if all of these are rows of the owner, the join applies the policies
+ * @param seen the model as the reader of the rows sees it
  */
-export function rowsOfVisible(state: PlanState, rows: SelectStmt, owner: Owner, reader: Concept | undefined): SelectStmt {
+export function rowsOfVisible(state: PlanState, rows: SelectStmt, owner: Owner, reader: Concept | undefined, seen = state.seen): SelectStmt {
   if (state.position.isTrusted || state.policies?.isGuarded(owner.concept) !== true) return rows;
   if (reader && !hasOtherRows(state.graph.concept(reader.name) ?? reader, owner.concept)) return rows;
   state.facts.hasRowPolicies = true;
+  if (owner.concept.rows.kind === 'logic' && !mayQuery(seen, owner.concept)) return { ...rows, whereClause: boolean(false) };
   return visibleRows(state, rows, [owner], [], BARRIER, true);
 }
+
+/** True if a reader with this sight may query a concept. Otherwise it must not learn which rows are instances of it. */
+const mayQuery = (seen: Graph, concept: Concept): boolean => seen === seen.whole || seen.concept(concept.name)?.readable === true;
 
 /**
  * True if a concept may have rows that an ancestor of it, or the parent of a logic concept, does not have. A logic concept may have rows of an ancestor of its parent, and has

@@ -63,10 +63,10 @@ export function linkEdges(walk: Walk, backward: boolean, startsAt?: Concept): Ed
 }
 
 /** The concepts whose rows are joined with the links of a step. A step after the first one starts at a row at which one before it ends. */
-function joinedWith({ relationship: { target: end }, near, far, goesOnward }: Walk, exist: boolean, startsAt: Concept | undefined): Around {
-  if (exist) return { near: startsAt };
+function joinedWith({ relationship: { target: end }, near, far, goesOnward, seen }: Walk, exist: boolean, startsAt: Concept | undefined): Around {
+  if (exist) return { near: startsAt, seen };
   const startsAtEnd = !goesOnward && near.length === far.length && near.every((def, i) => def === far[i]);
-  return { near: startsAt ?? (startsAtEnd ? end : undefined), far: end };
+  return { near: startsAt ?? (startsAtEnd ? end : undefined), far: end, seen };
 }
 
 /** The rows at which the links of a walk end, of which the values are `k0..`. */

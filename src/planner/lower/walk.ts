@@ -4,7 +4,7 @@
  * against the relationship (docs/design/sql-shapes.md#walks).
  */
 import { badRequest } from '../../errors.ts';
-import type { Concept, Relationship } from '../../ontology/graph.ts';
+import type { Concept, Graph, Relationship } from '../../ontology/graph.ts';
 import type { PropertyDef } from '../../ontology/model.ts';
 import { coversKey, type Hop } from '../plan/hop.ts';
 import type { PathNode } from '../plan/path-node.ts';
@@ -35,6 +35,8 @@ export interface Walk {
   readonly depth: number;
   /** Only steps from rows that the caller may read as instances of this concept. */
   readonly as: ReadableAs | undefined;
+  /** The model as the reader of the walk sees it. */
+  readonly seen: Graph;
   /** Of a link: the properties that its ends refer to. */
   readonly near: readonly PropertyDef[];
   readonly far: readonly PropertyDef[];
@@ -76,6 +78,7 @@ function walkOf(state: PlanState, startsAt: Concept, hop: Hop, depth: number): W
     goesOnward: hop.onward !== undefined,
     depth,
     as: readableAs(relationship.declaredBy, hop.columns.graph),
+    seen: hop.columns.graph,
     near,
     far,
     startsAt,

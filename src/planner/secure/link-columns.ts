@@ -15,6 +15,8 @@ export interface LinkedProperty {
 export interface Around {
   readonly near?: Concept | undefined;
   readonly far?: Concept | undefined;
+  /** The model as the reader of the rows sees it; undefined: as the caller sees it. */
+  readonly seen?: Graph | undefined;
 }
 
 /**
