@@ -4,26 +4,22 @@
  */
 import type { A_Const, A_Expr, Alias, ColumnRef, FuncCall, JoinExpr, ParamRef, RangeSubselect, RangeVar, ResTarget, SubLink, TypeCast } from '@pgsql/types';
 import { isNodeName, lastName, type Node, nameOf, type SelectStmt } from '../plan/tree.ts';
-import { FREE, LINEAR, PLAIN, SHORT, SLOW_TYPES } from './functions.ts';
+import { FREE, LINEAR, names, PLAIN, SHORT, SLOW_TYPES } from './functions.ts';
 import { sizeOfConstant } from './sizes.ts';
 import { MAX_STEPS } from './spent.ts';
 import { functionName, SEARCHED, STEPS_PER_BYTE } from './steps.ts';
 
 /** Nodes that call nothing themselves. Those that are not listed here and have no rule below make a statement not light. */
-const NEUTRAL: ReadonlySet<string> = new Set(
-  'SortBy WindowDef BoolExpr NullTest BooleanTest CaseExpr CaseWhen CoalesceExpr MinMaxExpr List String Integer Float A_Star GroupingSet CommonTableExpr'.split(
-    ' ',
-  ),
+const NEUTRAL = names(
+  'SortBy WindowDef BoolExpr NullTest BooleanTest CaseExpr CaseWhen CoalesceExpr MinMaxExpr List String Integer Float A_Star GroupingSet CommonTableExpr',
 );
 
 /** Operators whose result is short. */
-const COMPARISONS: ReadonlySet<string> = new Set(['=', '<>', '<', '>', '<=', '>=']);
+const COMPARISONS = names('= <> < > <= >=');
 /** Operators on numbers or texts. The result may be as long as both operands, and the time may grow with the product of their lengths. */
-const COMBINING: ReadonlySet<string> = new Set(['+', '-', '*', '/', '%', '||']);
+const COMBINING = names('+ - * / % ||');
 /** Kinds of expressions that compare their operands. */
-const COMPARING: ReadonlySet<string> = new Set(
-  'AEXPR_IN AEXPR_BETWEEN AEXPR_NOT_BETWEEN AEXPR_BETWEEN_SYM AEXPR_NOT_BETWEEN_SYM AEXPR_DISTINCT AEXPR_NOT_DISTINCT AEXPR_NULLIF'.split(' '),
-);
+const COMPARING = /^AEXPR_(NULLIF|IN|(NOT_)?(BETWEEN(_SYM)?|DISTINCT))$/;
 
 /** A statement with more nodes is not looked at further. */
 const MAX_NODES = 2_000;
@@ -55,7 +51,7 @@ class Light {
   }
 
   isLight(query: SelectStmt): boolean {
-    if (!this.#select(besidesRow(query))) return false;
+    if (!besidesRow(query).every((q) => this.#select(q))) return false;
     for (const name of this.#unqualified) if (this.#aliases.has(name)) this.#growth *= Math.max(1, this.#targets);
     if (this.#isRecursive && this.#growth > 1) return false;
     const bytes = this.#longest * this.#growth;
@@ -64,6 +60,7 @@ class Light {
 
   /** Looks at a query: each member that it can have (print/select.ts). @returns false if a node is not light */
   #select(query: SelectStmt): boolean {
+    this.#isRecursive ||= query.withClause?.recursive === true;
     const { targetList, fromClause, whereClause, groupClause, sortClause, havingClause, limitCount, limitOffset, withClause, larg, rarg } = query;
     return (
       this.#list(targetList) &&
@@ -76,7 +73,7 @@ class Light {
       this.#one(limitOffset) &&
       (larg === undefined || this.#select(larg)) &&
       (rarg === undefined || this.#select(rarg)) &&
-      (withClause === undefined || this.#all({ withClause })) &&
+      this.#list(withClause?.ctes) &&
       this.#list(query.distinctClause) &&
       this.#list(query.windowClause) &&
       this.#list(query.valuesLists)
@@ -103,7 +100,6 @@ class Light {
       const inner = (value as Record<string, unknown>)[member];
       if (typeof inner !== 'object' || inner === null) continue;
       if (isNodeName(member)) return this.#node(member, inner as never);
-      if (member === 'withClause') this.#isRecursive ||= 'recursive' in inner;
       if (!this.#all(inner)) return false;
     }
     return true;
@@ -187,7 +183,7 @@ class Light {
     if (kind === 'AEXPR_OP' && COMBINING.has(symbol)) {
       this.#grows(2);
       if (symbol !== '||' && symbol !== '+') this.#products++;
-    } else if (!COMPARING.has(kind) && !(kind === 'AEXPR_OP' && COMPARISONS.has(symbol))) return false;
+    } else if (!(kind === 'AEXPR_OP' ? COMPARISONS.has(symbol) : COMPARING.test(kind))) return false;
     return this.#one(lexpr) && this.#one(rexpr);
   }
 
@@ -204,11 +200,14 @@ class Light {
 }
 
 /** A statement without the object that it makes of each row (lower/output.ts): one pass over all columns of FROM, whose result nothing in the statement reads. */
-function besidesRow(query: SelectStmt): SelectStmt {
+function besidesRow(query: SelectStmt): readonly SelectStmt[] {
   const { targetList = [], ...rest } = query;
   const [item] = targetList;
   const value = targetList.length === 1 && item && 'ResTarget' in item ? item.ResTarget.val : undefined;
-  const call = value && 'FuncCall' in value ? value.FuncCall : undefined;
+  if (!value) return [query];
+  const inner = 'SubLink' in value && value.SubLink.subLinkType === 'EXPR_SUBLINK' ? value.SubLink.subselect : undefined;
+  if (inner && 'SelectStmt' in inner) return [rest, ...besidesRow(inner.SelectStmt)];
+  const call = 'FuncCall' in value ? value.FuncCall : undefined;
   const [row] = call?.args ?? [];
-  return call?.args?.length === 1 && functionName(call) === 'row_to_json' && row && 'ColumnRef' in row ? rest : query;
+  return call?.args?.length === 1 && functionName(call) === 'row_to_json' && row && 'ColumnRef' in row ? [rest] : [query];
 }
