@@ -66,22 +66,35 @@ const LOCK_TIMEOUT = '2000';
  * rows have the same key or the numbers of rows differ; 502, 504
  */
 export async function makeCachedTable(reader: Datasource, writer: Datasource, table: CachedRows, limits: Limits, increment?: Increment): Promise<string> {
-  const { schema, name, rows, sources, indexes, key } = table;
+  const { schema, name, rows, sources, key } = table;
   // what the reader may not read must not become readable
   const checks = [{ text: withoutRows(rows) }, { text: fixed`SELECT current_user::text` }];
   const [, user] = await httpEngine.batch(reader, checks, { settings: ALL_ROWS, ...limits, ownText: true });
   const role = user?.rows[0]?.[0] ?? '';
   await requireSameRows(writer, role, sources, limits);
+  const filled = increment === undefined ? [{ text: written`CREATE TABLE ${schema}.${name} AS ${rows}` }] : incrementOf(table, key ?? [], increment);
+  return finishTable(reader, writer, table, role, limits, filled);
+}
+
+/** Fills a table, gives it its indexes and statistics, and checks it. @param filled the statements that fill it @returns the number of its rows, as text @throws SvcError */
+export async function finishTable(
+  reader: Datasource,
+  writer: Datasource,
+  table: CachedRows,
+  role: string,
+  limits: Limits,
+  filled: readonly Statement[],
+): Promise<string> {
+  const { schema, name, indexes } = table;
   const faults = faultsOf(table);
   const make = (those: readonly CachedIndex[]): ReturnType<typeof writeBatch> => {
     const texts = [
       written`GRANT SELECT ON ${schema}.${name} TO ${role}`,
-      ...those.map(({ columns }) => written`CREATE INDEX ON ${schema}.${name} (${listed(columns)})`),
+      ...those.map(({ columns }) => written`CREATE INDEX ON ${schema}.${name} (${listed(columns.map((c) => written`${c}`))})`),
       written`ANALYZE ${schema}.${name}`,
       written`SELECT count(*) FROM ${schema}.${name}`,
       ...faults.map((fault) => fault.text),
     ];
-    const filled = increment === undefined ? [{ text: written`CREATE TABLE ${schema}.${name} AS ${rows}` }] : incrementOf(table, key ?? [], increment);
     return writeBatch(writer, [...filled, ...texts.map((text) => ({ text }))], ALL_ROWS, limits);
   };
   const short = indexes.filter((index) => index.isShort);
@@ -136,7 +149,7 @@ async function requireReadable(reader: Datasource, { schema, name }: TableName, 
 }
 
 /** Runs statements of the service that write, in one transaction. It is not sent again if the connection fails. @returns the rows of each */
-async function writeBatch(ds: Datasource, wanted: readonly Statement[], own: Settings, limits: Limits): Promise<readonly Result['rows'][]> {
+export async function writeBatch(ds: Datasource, wanted: readonly Statement[], own: Settings, limits: Limits): Promise<readonly Result['rows'][]> {
   const settings = missingSettings(undefined, { ...DEFAULT_SETTINGS, ...own }, limits.timeoutMs);
   const statements = [...settings, ...wanted];
   const exchange = await send(ds, statements, { ...limits, ownText: true, rawText: true, readOnly: false, retry: false });
@@ -148,4 +161,5 @@ export async function dropCachedTable(writer: Datasource, { schema, name }: Tabl
   await writeBatch(writer, [{ text: written`DROP TABLE IF EXISTS ${schema}.${name}` }], { lock_timeout: LOCK_TIMEOUT }, { timeoutMs });
 }
 
-const listed = ([first = '', ...rest]: readonly string[]): OwnText => rest.reduce((list, next) => written`${list}, ${next}`, written`${first}`);
+/** Texts, separated by commas. @param texts at least one */
+export const listed = ([first = fixed`NULL`, ...rest]: readonly OwnText[]): OwnText => rest.reduce((list, next) => written`${list}, ${next}`, first);

@@ -49,16 +49,21 @@ export function fixed(strings: TemplateStringsArray, ...none: never[]): OwnText 
   return new OwnText(strings[0] as string, OWN);
 }
 
-/** Tag for texts with names and other texts: a string becomes a quoted name, and a text is inserted as it is. */
-export function written(strings: TemplateStringsArray, ...parts: readonly (string | SqlText)[]): OwnText {
+/** Tag for texts with names, numbers and other texts: a string becomes a quoted name, a number an integer, and a text is inserted as it is. @throws TypeError for other numbers */
+export function written(strings: TemplateStringsArray, ...parts: readonly (string | number | SqlText)[]): OwnText {
   if (!Array.isArray(strings) || !Array.isArray(strings.raw) || strings.length !== parts.length + 1) throw new TypeError('a written text is a template');
   return new OwnText(
-    strings.reduce((sql, next, i) => `${sql}${partOf(parts[i - 1] as string | SqlText)}${next}`),
+    strings.reduce((sql, next, i) => `${sql}${partOf(parts[i - 1] as string | number | SqlText)}${next}`),
     OWN,
   );
 }
 
-const partOf = (part: string | SqlText): string => (typeof part === 'string' ? `"${part.replaceAll('"', '""').replaceAll('\u0000', '')}"` : sqlOf(part));
+function partOf(part: string | number | SqlText): string {
+  if (typeof part === 'string') return `"${part.replaceAll('"', '""').replaceAll('\u0000', '')}"`;
+  if (typeof part !== 'number') return sqlOf(part);
+  if (!Number.isSafeInteger(part) || part < 0) throw new TypeError('a written number is an integer');
+  return String(part);
+}
 
 /** A statement that only shows that the database answers. */
 export const PING = fixed`SELECT 1`;

@@ -160,7 +160,7 @@ function plan(context: PlanContext, source: Source, options: PlanOptions): Plan 
 function refuseSeveralDatasources(state: PlanState): void {
   if (state.texts.datasources.size > 1) {
     throw badRequest('several_datasources', `the query would need several datasources: ${[...state.texts.datasources].join(', ')}`, {
-      hint: 'a query runs on a single datasource; send one query to each of them',
+      hint: 'a query runs on a single datasource; send one query to each of them, or keep the rows of the mappings of one in the other: CACHE MAPPING m USING d',
     });
   }
 }

@@ -164,7 +164,7 @@ describe('CACHE MAPPING', () => {
       "CACHE MAPPING m_tick OPTIONS (schema = 'cached')": 'not_supported',
       'CACHE CUBE c': 'unknown_cube',
       'CACHE VIEW v': 'unknown_view',
-      "CACHE MAPPING m_person USING other OPTIONS (schema = 'cached')": 'not_supported',
+      "CACHE MAPPING m_person USING other OPTIONS (schema = 'cached')": 'unknown_datasource',
       "CACHE MAPPING m_person OPTIONS (schema = 'cached', incremental = 'changed_at')": 'bad_value',
       "CACHE MAPPING m_person OPTIONS (schema = 'cached', overlap = '1 hour')": 'bad_value',
       "CACHE MAPPING m_person OPTIONS (schema = 'cached', nonsense = '1')": 'unknown_option',

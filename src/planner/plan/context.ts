@@ -91,6 +91,8 @@ export interface CachedTable {
   readonly name: string;
   /** When the rows were read: milliseconds since 1970. */
   readonly asOf: number;
+  /** Its datasource, if that is not the one of the mapping. */
+  readonly datasource?: string;
 }
 
 /** The name of a foreign key: schema and name of the two tables, and pairs of columns. Pairs in another order give the same name. */

@@ -119,8 +119,8 @@ export class Texts {
 
   /** The rows of a mapping as a FROM clause, in which each table has its schema, and the expression of each column. */
   mapping(mapping: MappingDef): MappedRows {
-    this.datasources.add(mapping.datasource);
     const cache = this.#context.cached?.(mapping);
+    this.datasources.add(cache?.datasource ?? mapping.datasource);
     if (cache !== undefined) return this.#cachedRows(mapping, cache);
     let known = MAPPED.get(mapping);
     if (!known) {

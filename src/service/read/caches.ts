@@ -11,7 +11,7 @@ import { CachedCubes } from '../../planner/cached/reading.ts';
 import { CachedViews } from '../../planner/cached/views.ts';
 import type { CachedTable, Plan } from '../../planner/index.ts';
 import { connectionDigest } from '../caller/datasource.ts';
-import { mappingDigest } from '../caller/mapping-digest.ts';
+import { digestIn } from '../caller/mapping-digest.ts';
 import { viewDigest } from '../caller/view-digest.ts';
 import type { Session } from '../session.ts';
 import type { Caches } from './read.ts';
@@ -26,23 +26,34 @@ const isYoung = ({ request, caller }: Pick<Session, 'request' | 'caller'>, { asO
 /** Finds the cached tables that a statement may read: they are young enough, and made of the same mapping on the same database. */
 export async function cachesOf(session: Session, graph: Graph): Promise<Caches> {
   const { caller, request } = session;
+  const places = await placesOf(session);
   const tables = new Map<MappingDef, CachedTable>();
+  /** Those in another datasource than their mapping. */
+  const others = new Map<MappingDef, CachedTable>();
   const views: ViewTable[] = [];
   for (const row of session.draft?.row.caches ?? []) {
+    const datasources = places.get(row.connection) ?? [];
+    if (datasources.length === 0 || gone.get(row.table) || !isYoung(session, row)) continue;
     const view = viewOfKey(row.mapping);
     if (view !== undefined) {
-      if (graph.whole.view(view.name)?.cube !== (view.kind === 'cube') || gone.get(row.table) || !isYoung(session, row)) continue;
-      const datasources = await datasourcesOf(session, row.connection);
-      if (datasources.length > 0) views.push({ ...view, row, datasources });
+      if (graph.whole.view(view.name)?.cube === (view.kind === 'cube')) views.push({ ...view, row, datasources });
       continue;
     }
     const mapping = graph.whole.mapping(row.mapping);
-    if (mapping === undefined || gone.get(row.table) || !isYoung(session, row) || (await mappingDigest(mapping)) !== row.digest) continue;
-    if ((await connectionDigest(request.runtime, caller, mapping.datasource)) !== row.connection) continue;
-    tables.set(mapping, { mapping: mapping.name, schema: row.schema, name: row.table, asOf: row.asOf });
+    for (const key of mapping === undefined ? [] : datasources) {
+      if (mapping === undefined || (await digestIn(request.runtime, caller, mapping, key)) !== row.digest) continue;
+      const table = { mapping: mapping.name, schema: row.schema, name: row.table, asOf: row.asOf };
+      if (key === fold(mapping.datasource)) tables.set(mapping, table);
+      else others.set(mapping, { ...table, datasource: graph.whole.model.mappings.find((m) => fold(m.datasource) === key)?.datasource ?? key });
+    }
   }
-  const key = [...[...tables.values()].map((t) => t.name), ...views.map((v) => JSON.stringify([v.row.table, ...v.datasources]))].join();
-  return { of: (mapping) => tables.get(mapping), key, ...(views.length > 0 ? tablesOf(views) : {}) };
+  const of = (mapping: MappingDef): CachedTable | undefined => tables.get(mapping);
+  const across = [...new Set([...others.values()].map((t) => t.datasource))].map((datasource) => (mapping: MappingDef): CachedTable | undefined => {
+    const other = others.get(mapping);
+    return other?.datasource === datasource ? other : of(mapping);
+  });
+  const key = [...[...tables.values(), ...others.values()].map((t) => t.name), ...views.map((v) => JSON.stringify([v.row.table, ...v.datasources]))].join();
+  return { of, across, key, ...(views.length > 0 ? tablesOf(views) : {}) };
 }
 
 /** The table of a cube or view that is young enough. */
@@ -55,10 +66,14 @@ interface ViewTable {
   readonly datasources: readonly string[];
 }
 
-async function datasourcesOf({ request, caller }: Session, connection: string): Promise<readonly string[]> {
-  const found: string[] = [];
-  for (const { key } of caller.snapshot.datasources) if ((await connectionDigest(request.runtime, caller, key)) === connection) found.push(key);
-  return found;
+/** The keys of the datasources of the ontology, by the digests of their connections. */
+async function placesOf({ request, caller, draft }: Session): Promise<ReadonlyMap<string, readonly string[]>> {
+  const places = new Map<string, string[]>();
+  for (const key of draft?.row.datasources ?? []) {
+    const connection = await connectionDigest(request.runtime, caller, key);
+    if (connection !== undefined) places.set(connection, [...(places.get(connection) ?? []), key]);
+  }
+  return places;
 }
 
 /** The tables of cubes and views: one may be read if the SELECT of its rows, planned for the caller, is the one that made it. */

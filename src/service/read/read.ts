@@ -32,6 +32,7 @@ import type { Answer, Script } from '../runtime.ts';
 import type { Session } from '../session.ts';
 import { isLate, SYSTEM_TABLES, type SystemContext, systemTables } from '../tell/system.ts';
 import { type LateRows, systemContext } from '../tell/system-context.ts';
+import { planAcross } from './across.ts';
 import { PlanCounts } from './counts.ts';
 import { rewriteAfter } from './distributed.ts';
 import { References } from './enforced.ts';
@@ -127,11 +128,13 @@ export async function prepareRead(session: Session, statement: ReadStatement, wh
 export interface Caches extends Pick<PlanContext, 'cubes' | 'views'> {
   /** The table of a mapping of the whole model. */
   readonly of: (mapping: MappingDef) => CachedTable | undefined;
+  /** For each other datasource that has tables of mappings: the table of a mapping there, or in its own datasource. */
+  readonly across: readonly NonNullable<PlanContext['cached']>[];
   /** Equal for equal tables: a part of the key of a plan. */
   readonly key: string;
 }
 
-const NO_CACHES: Caches = { of: () => undefined, key: '' };
+const NO_CACHES: Caches = { of: () => undefined, across: [], key: '' };
 
 const loadCaches = (): Promise<typeof import('./caches.ts')> => import('./caches.ts');
 
@@ -232,7 +235,8 @@ function plan(session: Session, source: Source, known: Graph | undefined, output
   const { inspect } = needs;
   const kept = inspect || needs.rewrite ? undefined : keys && findPlan(keys.all());
   if (kept !== undefined && isValid(kept.plan, context)) return admitted(bound === undefined ? kept : { plan: rebind(kept.plan, bound), text: kept.text });
-  let made = within(() => planSelect(context, source, { ...output, ...(bound === undefined ? {} : { bound }), ...(inspect ? { inspect } : {}) }));
+  const options = { ...output, ...(bound === undefined ? {} : { bound }), ...(inspect ? { inspect } : {}) };
+  let made = within(() => planAcross(context, source, options, needs.caches.across));
   // results-limit does not apply to reads of system tables (docs/design/rows-and-json.md#limits)
   if (output.limit !== undefined && read.size > 0) made = within(() => planSelect(context, source));
   const whole = verify(made);

@@ -1,10 +1,12 @@
 /** The caches of an ontology, for SYS_CACHES. */
+import type { Caller } from '../../auth/authenticate.ts';
 import { can } from '../../auth/grants.ts';
 import { listCaches, viewOfKey } from '../../catalog/caches.ts';
 import type { OntologyRow } from '../../catalog/snapshot.ts';
 import { find } from '../../ontology/apply/lists.ts';
 import type { Graph } from '../../ontology/graph.ts';
-import { mappingDigest } from '../caller/mapping-digest.ts';
+import { fold } from '../../ontology/names.ts';
+import { digestIn } from '../caller/mapping-digest.ts';
 import { seesAll } from '../caller/sight.ts';
 import { digestForNobody } from '../caller/view-digest.ts';
 import type { Runtime } from '../runtime.ts';
@@ -50,7 +52,7 @@ export async function visibleCaches({ caller, request }: Session, ontology: Onto
   const lines: CacheLine[] = [];
   for (const { mapping, key, schema, maxAge, error, failed, table, ...rest } of await listCaches(db, ontology.id)) {
     const view = viewOfKey(key);
-    const def = view === undefined ? await mappingOf(graph, key) : viewOf(request.runtime, graph, view);
+    const def = view === undefined ? await mappingOf(request.runtime, caller, graph, key, table?.datasource) : viewOf(request.runtime, graph, view);
     // the cache of something that was dropped, or that the caller does not see
     if (def === undefined && !seesAll(caller.principal, ontology.name)) continue;
     const mayQuery = table !== null && can(caller.principal, 'query', ['datasource', table.datasource]);
@@ -83,10 +85,10 @@ interface Cached {
   readonly datasource: string | undefined;
 }
 
-/** A mapping that the caller sees. */
-async function mappingOf(graph: Graph, key: string): Promise<Cached | undefined> {
+/** A mapping that the caller sees. @param datasource that of its table */
+async function mappingOf(runtime: Runtime, caller: Caller, graph: Graph, key: string, datasource: string | undefined): Promise<Cached | undefined> {
   const def = find(graph.model.mappings, key) && graph.whole.mapping(key);
-  return def && { digest: await mappingDigest(def), datasource: def.datasource };
+  return def && { digest: await digestIn(runtime, caller, def, datasource ?? fold(def.datasource)), datasource: def.datasource };
 }
 
 /** A cube or view that the caller sees. */

@@ -1,20 +1,25 @@
 /** CACHE MAPPING and UNCACHE MAPPING (docs/design/caches.md#cached-mappings). */
 import { type CacheOptions, findCache } from '../../catalog/caches.ts';
-import { badRequest, quoted } from '../../errors.ts';
+import { isSendable, type TransferColumn } from '../../engine/transfer.ts';
+import { badRequest, quoted, SvcError } from '../../errors.ts';
+import type { Name } from '../../language/statements.ts';
 import type { CacheMapping, UncacheMapping } from '../../language/statements-of-jobs.ts';
 import { find } from '../../ontology/apply/lists.ts';
 import type { MappingDef } from '../../ontology/model.ts';
 import { fold } from '../../ontology/names.ts';
 import { cachedSelect, type Uncacheable } from '../../planner/cached.ts';
+import { cachedColumn } from '../../planner/read/cached-rows.ts';
 import { allowedFunctionsOf } from '../../planner/read/own-functions.ts';
+import { attachedDatasource } from '../caller/datasource.ts';
 import { unknownInStatement } from '../caller/lookup.ts';
-import { mappingDigest } from '../caller/mapping-digest.ts';
+import { digestIn } from '../caller/mapping-digest.ts';
 import { mayMakePolicies } from '../caller/policies.ts';
 import { seenBy, seesAll } from '../caller/sight.ts';
 import { verified } from '../read/verified.ts';
 import { cacheOptions } from './cache-options.ts';
 import { editable, editedDatasource, findOrRoom, refreshing, removing, requireFresh, requireWriter } from './caching.ts';
 import type { Changing, Done } from './changing.ts';
+import type { Draft } from './draft.ts';
 import { incrementalOf, keyOf } from './increments.ts';
 import type { Kinds } from './kinds.ts';
 import { indexesOf } from './refresh-cache.ts';
@@ -39,15 +44,17 @@ async function cacheMapping(ctx: Changing, { name, datasource: other, options: w
       seen.map((m) => m.name),
     );
   }
-  const datasource = editedDatasource(ctx, mapping.datasource, source.offset);
-  if (other !== null && fold(other.text) !== datasource.key)
-    throw badRequest('not_supported', 'a mapping can only be cached in its own datasource', { offset: other.offset });
+  const own = editedDatasource(ctx, mapping.datasource, source.offset);
+  const datasource = other === null || fold(other.text) === own.key ? own : editedDatasource(ctx, attached(ctx, draft, other), other.offset);
+  const from = datasource === own ? undefined : { name: own.name, columns: sendable(mapping, name.offset) };
   const writer = requireWriter(runtime, datasource, source.offset);
   const key = fold(mapping.name);
   const old = await findOrRoom(ctx, draft, key, source.offset);
   const isWritten = written !== null || old === undefined;
   const rowKey = keyOf(graph, mapping);
   const options = isWritten ? cacheOptions(written ?? [], source.offset, mapping, rowKey) : stillPossible(old, mapping, rowKey, source.offset);
+  if (from !== undefined && options.incremental !== null)
+    throw badRequest('not_supported', 'rows of another datasource are always read in full, without `incremental`', { offset: source.offset });
   requireFresh(ctx, draft, { old, options }, source.offset);
   const select = cachedSelect(graph, runtime.parser, mapping, allowedFunctionsOf(draft.row));
   if (typeof select === 'string')
@@ -56,9 +63,46 @@ async function cacheMapping(ctx: Changing, { name, datasource: other, options: w
   const indexes = options.indexes ? indexesOf(graph, mapping) : [];
   const mayLengthen = mayMakePolicies(principal, draft.name);
   const read = { rows, sources: select.declared.tables, indexes };
-  const digest = await mappingDigest(mapping);
-  const target = { ontologyId: draft.row.id, key, digest, letter: 'm' as const, datasource, writer, options, isWritten, mayLengthen, mapping, rowKey, ...read };
+  const digest = await digestIn(runtime, ctx.caller, mapping, datasource.key);
+  const target = {
+    ontologyId: draft.row.id,
+    key,
+    digest,
+    letter: 'm' as const,
+    datasource,
+    writer,
+    options,
+    isWritten,
+    mayLengthen,
+    mapping,
+    rowKey,
+    from,
+    ...read,
+  };
   return refreshing(ctx, { key, name: mapping.name, kind: 'mapping' }, old, target);
+}
+
+/** The key of a datasource that is attached to the ontology. @throws SvcError 400 `unknown_datasource` */
+function attached(ctx: Changing, { row }: Draft, { text, offset }: Name): string {
+  try {
+    return attachedDatasource(ctx.caller, row, text);
+  } catch (error) {
+    throw error instanceof SvcError ? error.at(offset) : error;
+  }
+}
+
+/** The columns of a table in another datasource. @throws SvcError 400 `not_supported` for a type or collation that it may not have */
+function sendable(mapping: MappingDef, offset: number): readonly TransferColumn[] {
+  return mapping.columns.map(({ name, type = '', collation }, i) => {
+    const refused = (what: string): SvcError =>
+      badRequest('not_supported', `the mapping ${quoted(mapping.name)} cannot be cached in another datasource: the column ${quoted(name)} has ${what}`, {
+        offset,
+      });
+    if (!isSendable(type)) throw refused(`the type ${type}, which may be another one there`);
+    const [, plain] = /^"(C|POSIX)"$/.exec(collation ?? '') ?? [];
+    if (collation !== undefined && plain === undefined) throw refused('a collation other than the default, C and POSIX');
+    return { name: cachedColumn(i), type, collation: plain };
+  });
 }
 
 /** The options of a cache, whose mapping may have changed since they were given. @throws SvcError 400 if it has no increments any more */

@@ -6,6 +6,7 @@ import type { Config } from '../../config.ts';
 import { type CachedIndex, type CachedRows, dropCachedTable, type Limits, makeCachedTable, type TableName } from '../../engine/cached-table.ts';
 import { type Datasource, parseDatasourceSecret } from '../../engine/datasource.ts';
 import { DatasourceFault } from '../../engine/errors.ts';
+import { type TransferColumn, transferTable } from '../../engine/transfer.ts';
 import { SvcError } from '../../errors.ts';
 import type { Graph } from '../../ontology/graph.ts';
 import type { MappingDef } from '../../ontology/model.ts';
@@ -62,6 +63,8 @@ export interface CacheTarget {
   readonly counted?: CachedRows['counted'];
   /** The positions of the columns of the key; undefined: the rows have no key. */
   readonly rowKey: readonly number[] | undefined;
+  /** Set if the rows are those of another datasource. */
+  readonly from?: { readonly name: string; readonly columns: readonly TransferColumn[] } | undefined;
   /** undefined: it is a cube or view, which is always read in full. */
   readonly mapping: MappingDef | undefined;
 }
@@ -75,7 +78,23 @@ interface Refreshed {
 
 /** Reads the rows of a mapping into a new table, and lets the cache name it. @throws SvcError 400, 502, 503, 504, also if `signal` ends it; the cache then keeps its table */
 export async function refreshCache(runtime: Runtime, caller: Caller, target: CacheTarget, signal?: AbortSignal): Promise<Refreshed> {
-  const { ontologyId, key: mappingKey, digest, letter, datasource, options, rows, sources, indexes, counted, isWritten, mayLengthen, mapping, rowKey } = target;
+  const {
+    ontologyId,
+    key: mappingKey,
+    digest,
+    letter,
+    datasource,
+    options,
+    rows,
+    sources,
+    indexes,
+    counted,
+    isWritten,
+    mayLengthen,
+    mapping,
+    rowKey,
+    from,
+  } = target;
   const reader = datasourceOf(runtime, caller, datasource.name);
   const writer = writerOf(runtime, datasource.name, datasource.secret);
   const connection = (await connectionDigest(runtime, caller, datasource.name)) ?? '';
@@ -96,11 +115,14 @@ export async function refreshCache(runtime: Runtime, caller: Caller, target: Cac
   }
   let made: Made;
   try {
-    made = await makeRows(reader, writer, { ...table, rows, sources, indexes, counted, key: growing?.key }, { timeoutMs: REFRESH_MS, signal }, growing);
+    const all = { ...table, rows, sources, indexes, counted, key: growing?.key };
+    const limits = { timeoutMs: REFRESH_MS, signal };
+    const transfer = from && { source: datasourceOf(runtime, caller, from.name), columns: from.columns };
+    made = transfer ? { count: await transferTable(reader, writer, all, transfer, limits), base: null } : await makeRows(reader, writer, all, limits, growing);
   } catch (error) {
     const fault = error instanceof SvcError ? error : undefined;
-    // without an answer of the database, the table may still be made
-    await failTable(runtime.db, id, (fault?.message ?? 'the refresh failed').slice(0, MOST_CHARACTERS), fault?.status === 400);
+    // without an answer of the database, the table may still be made; one with rows of another datasource may be left
+    await failTable(runtime.db, id, (fault?.message ?? 'the refresh failed').slice(0, MOST_CHARACTERS), fault?.status === 400 && from === undefined);
     await sweepCaches(runtime);
     throw error;
   }

@@ -1,0 +1,150 @@
+/** Tables with the rows of a mapping of another datasource: one SELECT streams the rows there, and the writer inserts them in parts (docs/design/caches.md#in-another-datasource). */
+import { badRequest, type SvcError } from '../errors.ts';
+import { type CachedRows, dropCachedTable, finishTable, type Limits, listed, writeBatch } from './cached-table.ts';
+import type { Datasource } from './datasource.ts';
+import { httpEngine, type RunOptions } from './engine.ts';
+import { fixed, type OwnText, written } from './statement.ts';
+
+/** A column of the table. */
+export interface TransferColumn {
+  readonly name: string;
+  /** PostgreSQL's name of its type. */
+  readonly type: string;
+  /** `C` or `POSIX`; undefined: the default of the database. */
+  readonly collation: string | undefined;
+}
+
+/** Where the rows come from. */
+export interface Transfer {
+  readonly source: Datasource;
+  readonly columns: readonly TransferColumn[];
+}
+
+/** Types whose text is the same value in any database: those of PostgreSQL itself, without those that depend on the locale or on objects of the database. */
+const SENDABLE = /^_?(bool|int[248]|float[48]|numeric|text|varchar|bpchar|date|time|timetz|timestamp|timestamptz|interval|uuid|bytea|jsonb?|inet|cidr)$/;
+/** True if values of a type can be sent to another database. */
+export const isSendable = (type: string | undefined): boolean => SENDABLE.test(type ?? '');
+
+const PART_BYTES = 1024 * 1024;
+const MOST_BYTES_OF_A_ROW = 16 * 1024 * 1024;
+const DROP_MS = 10_000;
+const ALL_ROWS = { row_security: 'off' };
+
+/**
+ * Makes a table, fills it by a transaction for each part, and gives it its indexes and statistics. If that fails, the table is dropped as far as possible.
+ * @param reader the role that runs queries in the datasource of the table
+ * @returns the number of rows, as text
+ * @throws SvcError 400, 502, 504
+ */
+export async function transferTable(reader: Datasource, writer: Datasource, table: CachedRows, { source, columns }: Transfer, limits: Limits): Promise<string> {
+  const { schema, name, rows } = table;
+  const [user] = await httpEngine.batch(reader, [{ text: fixed`SELECT current_user::text` }], { ...limits, ownText: true });
+  const definitions = columns.map(
+    (c) => written`${c.name} pg_catalog.${c.type}${c.collation === undefined ? fixed`` : written` COLLATE pg_catalog.${c.collation}`}`,
+  );
+  const values = columns.map((c, i) => written`(r.value ->> ${i})::pg_catalog.${c.type}`);
+  const insert = written`INSERT INTO ${schema}.${name} SELECT ${listed(values)} FROM pg_catalog.json_array_elements($1::pg_catalog.json) AS r(value)`;
+  const texts = written`SELECT pg_catalog.to_json(ARRAY[${listed(columns.map(textOf))}]) FROM (\n${rows}\n) d`;
+  try {
+    await writeBatch(writer, [{ text: written`CREATE TABLE ${schema}.${name} (${listed(definitions)})` }], {}, limits);
+    await streamed(source, texts, limits, async (part) => {
+      await writeBatch(writer, [{ text: insert, params: [part] }], {}, limits);
+    });
+    return await finishTable(reader, writer, table, user?.rows[0]?.[0] ?? '', limits, []);
+  } catch (error) {
+    // without an answer the sweep drops it later
+    await dropCachedTable(writer, table, DROP_MS).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** The value of a column as text, with the blanks of a `char(n)`. */
+const textOf = ({ name, type }: TransferColumn): OwnText =>
+  type === 'bpchar' ? written`(pg_catalog.to_json(d.${name}) #>> '{}')` : written`d.${name}::pg_catalog.text`;
+
+/** Runs a SELECT of one json column, and calls `write` with each part of its rows, as the text of an array. The next part is read when `write` has ended. */
+async function streamed(
+  source: Datasource,
+  text: OwnText,
+  limits: Pick<RunOptions, 'timeoutMs' | 'signal'>,
+  write: (part: string) => Promise<void>,
+): Promise<void> {
+  const request = { text, ...limits, maxBytes: Number.MAX_SAFE_INTEGER, owner: 'transfer', settings: ALL_ROWS, ownText: true };
+  const found = await httpEngine.rows(source, request);
+  const reader = found.stream.getReader();
+  const parts = new RowParts();
+  try {
+    for (let next = await reader.read(); !next.done; next = await reader.read()) for (const part of parts.push(next.value)) await write(part);
+  } catch (error) {
+    found.cancel();
+    throw error;
+  }
+  const last = parts.rest();
+  if (last !== undefined) await write(last);
+}
+
+const [QUOTE, BACKSLASH, OPEN, CLOSE] = [0x22, 0x5c, 0x5b, 0x5d];
+
+/** Cuts the text of an array of arrays of texts into arrays of about one MiB. */
+export class RowParts {
+  readonly #partBytes: number;
+  #pieces: Uint8Array[] = [];
+  #size = 0;
+  #depth = 0;
+  #inString = false;
+  #isEscaped = false;
+
+  constructor(partBytes: number = PART_BYTES) {
+    this.#partBytes = partBytes;
+  }
+
+  /** The parts that are complete. @throws SvcError 400 if a row is too large */
+  push(chunk: Uint8Array): string[] {
+    const parts: string[] = [];
+    let begin = 0;
+    for (let i = 0; i < chunk.length; i++) {
+      if (!this.#endsRow(chunk[i] as number) || this.#size + i + 1 - begin < this.#partBytes) continue;
+      this.#keep(chunk.subarray(begin, i + 1));
+      parts.push(`[${this.#taken().slice(1)}]`);
+      begin = i + 1;
+    }
+    this.#keep(chunk.slice(begin));
+    if (this.#size > MOST_BYTES_OF_A_ROW) throw tooLarge();
+    return parts;
+  }
+
+  /** The last part; undefined if there are no more rows. */
+  rest(): string | undefined {
+    const rows = this.#taken().slice(1, -1);
+    return rows === '' ? undefined : `[${rows}]`;
+  }
+
+  #keep(piece: Uint8Array): void {
+    if (piece.length > 0) this.#pieces.push(piece);
+    this.#size += piece.length;
+  }
+
+  #taken(): string {
+    const decoder = new TextDecoder();
+    const text = this.#pieces.map((piece) => decoder.decode(piece, { stream: true })).join('') + decoder.decode();
+    this.#pieces = [];
+    this.#size = 0;
+    return text;
+  }
+
+  /** Reads a byte. @returns true if a row ends with it */
+  #endsRow(byte: number): boolean {
+    if (this.#inString) {
+      if (this.#isEscaped) this.#isEscaped = false;
+      else if (byte === BACKSLASH) this.#isEscaped = true;
+      else if (byte === QUOTE) this.#inString = false;
+      return false;
+    }
+    if (byte === QUOTE) this.#inString = true;
+    else if (byte === OPEN) this.#depth++;
+    else if (byte === CLOSE) return --this.#depth === 1;
+    return false;
+  }
+}
+
+const tooLarge = (): SvcError => badRequest('not_supported', 'a row of the mapping has more than 16 MiB, so it cannot be sent to another datasource');

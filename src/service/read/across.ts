@@ -1,0 +1,31 @@
+/** Queries that need several datasources: they read tables that mappings have in another one (docs/design/caches.md#in-another-datasource). */
+import { SvcError } from '../../errors.ts';
+import type { Source } from '../../language/statements.ts';
+import { type Plan, type PlanContext, planSelect } from '../../planner/index.ts';
+
+/**
+ * Plans a SELECT. Only one that needs several datasources reads tables that mappings have in another datasource.
+ * @param across for each datasource with such tables: the table of a mapping there, or in its own datasource
+ * @throws SvcError as `planSelect`; 400 `several_datasources` if these tables do not help
+ */
+export function planAcross(
+  context: PlanContext,
+  source: Source,
+  options: Parameters<typeof planSelect>[2],
+  across: readonly NonNullable<PlanContext['cached']>[],
+): Plan {
+  const isApart = (error: unknown): boolean => error instanceof SvcError && error.code === 'several_datasources';
+  try {
+    return planSelect(context, source, options);
+  } catch (error) {
+    if (!isApart(error)) throw error;
+    for (const cached of across) {
+      try {
+        return planSelect({ ...context, cached }, source, options);
+      } catch (again) {
+        if (!isApart(again)) throw again;
+      }
+    }
+    throw error;
+  }
+}
