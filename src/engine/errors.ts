@@ -114,12 +114,28 @@ const DISTRIBUTED_HINTS: readonly (readonly [RegExp, string])[] = [
     /recursive CTEs are only supported/,
     'Start the walk from one value of the key that distributes the table, or make the tables of the walk reference tables.',
   ],
-  [/distributed query with GROUPING/, 'Leave out GROUPING(), or use COALESCE on the grouped columns.'],
+  [
+    /distributed query with GROUPING/,
+    'The rows are grouped by sets on several workers. Group the rows of a sub-query with OFFSET 0, or by each set in a query of its own.',
+  ],
+  [/subquery in LIMIT/, 'Write a number in LIMIT and OFFSET.'],
+  [
+    /lateral outer join|push down this subquery|outer joins? /,
+    'A distributed table is joined to the rows of a reference table, or of a table that is distributed by another key. Start from the distributed table, or distribute both by the key that joins them.',
+  ],
 ];
+/** What Citus raises while it plans some outer joins, as internal errors of PostgreSQL. Nothing was executed. */
+const UNPLANNED = /^PlaceHolderVar found where not expected$|^Distributed queries with outer joins and pseudoconstant quals are not supported/;
 /** The class of SQLSTATEs "transaction rollback"; a standby server that must replay changes reports 40001. */
 const ROLLED_BACK = '40';
 /** The statement was cancelled, or waited for a lock longer than lock_timeout. */
 const TIMEOUTS = new Set(['57014', '55P03']);
+
+const unplanned = (fault: DatasourceFault): SvcError =>
+  badRequest('feature_not_supported', 'the distributed planner of the datasource cannot plan an outer join of this statement', {
+    hint: 'Read the rows of one side in a sub-query with OFFSET 0, or select the concept at the end of the path.',
+    cause: fault,
+  });
 
 function ofSqlState(sqlstate: string, hint: string | undefined, fault: DatasourceFault, context: FaultContext): SvcError {
   if (TIMEOUTS.has(sqlstate)) return statementTimeout(fault);
@@ -129,6 +145,7 @@ function ofSqlState(sqlstate: string, hint: string | undefined, fault: Datasourc
   if (missing && !context.ownText && !/ not found in data type |in record data type/.test(fault.message)) {
     return datasourceFailed(fault, 'a mapped table or column does not exist or may not be read');
   }
+  if (UNPLANNED.test(fault.message)) return unplanned(fault);
   if (!missing && !CAUSED_BY_CALLER.test(sqlstate)) return datasourceFailed(fault);
   // Errors in the statement itself are reported before a value is read, and have a position. The input functions of tsquery, tsvector and jsonpath also raise
   // 42601 for values of rows, without a position.

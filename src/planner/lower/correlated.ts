@@ -1,6 +1,8 @@
 /** What a finished sub-query refers to in the FROM of the block around it. Names of relations are SQL aliases here: the references are written out. */
 import type { ColumnRef } from '@pgsql/types';
 import { visited } from '../../budget.ts';
+import { mayFail } from '../facts/conditions.ts';
+import { COMPARISONS } from '../facts/total.ts';
 import { conjuncts, eachColumn, fieldsOf, lastName, type Node, type SelectStmt, walk } from '../plan/tree.ts';
 
 /** The items of a FROM clause by the aliases that columns may be qualified with; undefined if USING or NATURAL merges columns, which have no qualifier. */
@@ -60,29 +62,31 @@ function aliasesIn(tree: unknown): ReadonlySet<string> {
  * blocks further outside.
  */
 export function correlationOf(query: SelectStmt, outer: Items): Correlated | undefined {
+  const own = itemsOf(query.fromClause);
   const inside = aliasesIn([query]);
   let isClear = true;
-  const qualifier = (ref: ColumnRef): string | undefined => {
+  const qualifier = (ref: ColumnRef, inFrom: boolean): string | undefined => {
     const [first = '', ...others] = fieldsOf(ref);
+    // outside of FROM, an item of the sub-query hides one of the block with the same alias
+    const isOwn = !inFrom && own?.has(first) === true;
     // the name of a whole relation, or a column of a mapping's table
     if (others.length === 0) {
-      if (outer.has(first)) isClear = false;
+      if (!isOwn && outer.has(first)) isClear = false;
       return undefined;
     }
-    if (outer.has(first) === inside.has(first)) isClear = false;
-    return first;
+    if (!isOwn && outer.has(first) === inside.has(first)) isClear = false;
+    return isOwn ? undefined : first;
   };
-  const refersOut = (tree: unknown): boolean => {
+  const refersOut = (tree: unknown, inFrom = false): boolean => {
     let found = false;
     eachColumn(tree, (ref) => {
-      const name = qualifier(ref);
+      const name = qualifier(ref, inFrom);
       found ||= name !== undefined && outer.has(name);
     });
     return found;
   };
-  const { whereClause, ...others } = query;
-  if (refersOut([others]) || !isClear) return undefined;
-  const own = itemsOf(query.fromClause);
+  const { whereClause, fromClause, ...others } = query;
+  if (refersOut([fromClause], true) || refersOut([others]) || !isClear) return undefined;
   const links: Link[] = [];
   const unequal: Link[] = [];
   const rest: Node[] = [];
@@ -162,4 +166,22 @@ function columnFamily(query: SelectStmt, name: string): string | undefined {
   const found = (query.targetList ?? []).flatMap((t) => ('ResTarget' in t && t.ResTarget.name === name && t.ResTarget.val ? [t.ResTarget.val] : []));
   const [only] = found;
   return only && found.length === 1 ? familyOf(only, itemsOf(query.fromClause)) : undefined;
+}
+
+/** True if an expression may raise an error on a row: the sub-query is computed for rows that the block does not need. */
+export const fails = ({ fromClause }: SelectStmt, expressions: readonly Node[]): boolean => computes(fromClause) || expressions.some((e) => mayFail(e, true));
+
+/** Operators and functions in a FROM clause that raise an error on no value that is not extreme. */
+const SAFE_OPERATORS: ReadonlySet<string> = new Set([...COMPARISONS, '+', '-', '*', '||']);
+const SAFE_FUNCTIONS: ReadonlySet<string> = new Set(['replace', 'lower', 'upper', 'substring', 'extract', 'btrim', 'length', 'concat']);
+
+/** True if a FROM clause computes something else, such as a quotient. */
+function computes(from: unknown): boolean {
+  let found = false;
+  walk(from, (n) => {
+    if ('FuncCall' in n) found ||= !SAFE_FUNCTIONS.has(lastName(n.FuncCall.funcname));
+    if ('A_Expr' in n && n.A_Expr.kind === 'AEXPR_OP') found ||= !SAFE_OPERATORS.has(lastName(n.A_Expr.name));
+    return !found;
+  });
+  return found;
 }

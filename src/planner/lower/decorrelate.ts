@@ -1,10 +1,8 @@
 /**
- * Correlated sub-queries of WHERE as joins and lists, for statements that a distributed datasource refused: its planner runs a sub-query that refers to nothing outside of it once, and refuses
+ * Correlated sub-queries of WHERE and of the select list as joins and lists, for statements that a distributed datasource refused: its planner runs a sub-query that refers to nothing outside of it once, and refuses
  * most others (docs/design/sql-shapes.md#correlated-sub-queries). What cannot be proved equal is left as it is.
  */
 import type { FuncCall, SubLink } from '@pgsql/types';
-import { mayFail } from '../facts/conditions.ts';
-import { COMPARISONS } from '../facts/total.ts';
 import { isAggregate, SET_RETURNING } from '../guard/index.ts';
 import {
   and,
@@ -32,7 +30,8 @@ import {
   target,
   walk,
 } from '../plan/tree.ts';
-import { type Correlated, correlationOf, familyOf, type Items, isExactNumber, itemsOf, type Link } from './correlated.ts';
+import { type Correlated, correlationOf, fails, familyOf, type Items, isExactNumber, itemsOf, type Link } from './correlated.ts';
+import { joinInner, readBeforeSets, readNothing } from './refused.ts';
 
 /** Aggregates that are NULL without rows, and depend on the order of the rows in the last digits of floating-point numbers only. `count` is 0. */
 const NULL_OF_NONE: ReadonlySet<string> = new Set([
@@ -56,23 +55,39 @@ const OTHER_CLAUSES = [
 ] as const;
 
 /**
- * Rewrites the correlated sub-queries in the WHERE of all blocks of a finished statement (in place), inner blocks first. No part of it may be volatile.
+ * Rewrites what a distributed datasource refuses in all blocks of a finished statement (in place), inner blocks first. No part of it may be volatile.
  * @param alias makes an alias that is unique in the statement
  * @param isExact whether no text that it reads may have a nondeterministic collation
  */
 export function decorrelate(statement: SelectStmt, alias: () => string, isExact: boolean): void {
   const blocks: SelectStmt[] = [];
+  const add = (query: SelectStmt | undefined): void => {
+    if (!query) return;
+    blocks.push(query);
+    add(query.larg);
+    add(query.rarg);
+  };
   walk([{ SelectStmt: statement } as Node], (n) => {
-    if ('SelectStmt' in n) blocks.push(n.SelectStmt);
+    if ('SelectStmt' in n) add(n.SelectStmt);
     return undefined;
   });
-  for (const block of blocks.reverse()) if (block.whereClause && block.fromClause?.length) rewriteBlock(block, alias, isExact);
+  for (const block of blocks.reverse()) {
+    readNothing(block);
+    if (!block.fromClause?.length) continue;
+    rewriteBlock(block, alias, isExact);
+    joinInner(block);
+    readBeforeSets(block);
+  }
 }
 
 function rewriteBlock(block: SelectStmt, alias: () => string, isExact: boolean): void {
   const items = itemsOf(block.fromClause);
-  if (!items || !hasSubLink(block.whereClause)) return;
+  if (!items) return;
   const place = { block, items, alias, isExact };
+  const { targetList = [], groupClause, havingClause } = block;
+  // an aggregate over the rows of the block would have to be grouped by the joined values
+  if (hasSubLink(targetList) && !groupClause?.length && !havingClause && !changesRows(targetList)) block.targetList = targetList.map((t) => replaced(t, place));
+  if (!hasSubLink(block.whereClause)) return;
   const conditions = conjuncts(block.whereClause).map((condition) => asCondition(condition, place) ?? replaced(condition, place));
   const whereClause = and(conditions);
   if (whereClause) block.whereClause = whereClause;
@@ -190,7 +205,7 @@ function commonFamily({ inner, outer }: Link, query: SelectStmt, { items, isExac
   return family === familyOf(outer, items) && (family !== 'text' || isExact) ? family : undefined;
 }
 
-/** Replaces the sub-queries of a condition that may be anywhere in it by values (in place). */
+/** Replaces the sub-queries of an expression that may be anywhere in it by values (in place). */
 const replaced = (condition: Node, place: Place): Node =>
   rewrite(condition, (n) => {
     if (!('SubLink' in n)) return isSubQuery(n) ? n : undefined;
@@ -274,22 +289,4 @@ const argumentsOf = (call: Node): Node[] => {
 function overflows(call: Node, { fromClause }: SelectStmt): boolean {
   const { funcname, args } = (call as { FuncCall: FuncCall }).FuncCall;
   return !NEVER_OVERFLOW.has(lastName(funcname)) && !isExactNumber(args?.[0], itemsOf(fromClause));
-}
-
-/** True if an expression may raise an error on a row: the sub-query is computed for rows that the block does not need. */
-const fails = ({ fromClause }: SelectStmt, expressions: readonly Node[]): boolean => computes(fromClause) || expressions.some((e) => mayFail(e, true));
-
-/** Operators and functions in a FROM clause that raise an error on no value that is not extreme. */
-const SAFE_OPERATORS: ReadonlySet<string> = new Set([...COMPARISONS, '+', '-', '*', '||']);
-const SAFE_FUNCTIONS: ReadonlySet<string> = new Set(['replace', 'lower', 'upper', 'substring', 'extract', 'btrim', 'length', 'concat']);
-
-/** True if a FROM clause computes something else, such as a quotient. */
-function computes(from: unknown): boolean {
-  let found = false;
-  walk(from, (n) => {
-    if ('FuncCall' in n) found ||= !SAFE_FUNCTIONS.has(lastName(n.FuncCall.funcname));
-    if ('A_Expr' in n && n.A_Expr.kind === 'AEXPR_OP') found ||= !SAFE_OPERATORS.has(lastName(n.A_Expr.name));
-    return !found;
-  });
-  return found;
 }

@@ -7,10 +7,21 @@ it.each([
   ['complex joins are only supported when all distributed tables are co-located and joined on their distribution columns', /reference tables/],
   ['the query contains a join that requires repartitioning', /by the same key/],
   ['recursive CTEs are only supported when they contain a filter on the distribution column', /one value of the key/],
-  ['could not run distributed query with GROUPING', /COALESCE/],
+  ['could not run distributed query with GROUPING', /OFFSET 0/],
+  ['subquery in LIMIT is not supported in multi-shard queries', /a number/],
+  ['cannot perform a lateral outer join when a distributed subquery references a reference table', /Start from the distributed table/],
 ])('a distributed PostgreSQL that refuses a query has a hint: %s', (message, hint) => {
   expect(faultOf(400, pg('0A000', message)).hint).toMatch(hint);
 });
+
+it.each(['PlaceHolderVar found where not expected', 'Distributed queries with outer joins and pseudoconstant quals are not supported in PG15 and PG16.'])(
+  'an outer join that Citus cannot plan is refused, and not an error of the datasource: %s',
+  (message) => {
+    const refused = faultOf(400, pg('XX000', message), { mayQuote: true });
+    expect(refused).toMatchObject({ status: 400, code: 'feature_not_supported', message: expect.stringMatching(/outer join/), hint: expect.any(String) });
+    expect(faultOf(400, pg('XX000', 'cache lookup failed'))).toMatchObject({ status: 502 });
+  },
+);
 
 describe('an error of a datasource', () => {
   for (const [code, status, name] of [
