@@ -12,6 +12,7 @@ export const SIZES = {
   'integration/differential/differential': { queries: [120, 10_000, 2400] },
   'integration/differential/policies': { queries: [20, 10_000, 640] },
   'integration/differential/cubes': { queries: [50, 10_000, 640] },
+  'integration/cached-across-generated': { rounds: [2, 100, 20], queries: [6, 25, 12] },
   'integration/hidden-twins': { models: [1, 120, 16] },
   'integration/planner/decorrelate': { queries: [100, 400, 400] },
   'integration/planner/names': { lists: [100, 5000] },

@@ -104,6 +104,7 @@ function read(state: PlanState, { select: made, table }: Cached): MadeItem {
   state.texts.datasources.add(made.datasource);
   state.texts.caches.add(table);
   state.texts.declared.add({ schema, name, columns: new Set(names), isWhole: false }, []);
+  state.texts.declared.isExact &&= made.state.texts.declared.isExact;
   state.facts.include(made.state.facts);
   for (const measure of made.state.dividing) state.dividing.add(measure);
   const query = select({
