@@ -133,6 +133,16 @@ describe('a job', () => {
     await service.rows('UNCACHE VIEW heads; DROP VIEW heads', 'shop');
   });
 
+  it('that caches a view on raw tables shows its message to those who may edit the datasource', async () => {
+    await service.rows('CREATE ONTOLOGY bare; CREATE ONTOLOGY VIEW tables USING main AS SELECT 1 AS one FROM shop.t_person', 'bare');
+    await service.rows("CREATE JOB j SCHEDULE '0 0 * * *' AS CACHE VIEW tables OPTIONS (schema = 'cached'); RUN JOB j", 'bare');
+    await settled();
+    const editor = await service.user('of_bare', 'EDIT ON ALL ontology.bare', 'QUERY ON ALL ontology.bare');
+    const messages = async (token?: string): Promise<unknown> => (await service.rows('SHOW JOBS', 'bare', token))[0]?.message;
+    expect([await messages(), await messages(editor)]).toEqual([expect.stringContaining('3 rows'), 'the run ended']);
+    await service.rows('DROP ONTOLOGY bare');
+  });
+
   it('runs by RUN JOB, also while it is paused, and not by its schedule then', async () => {
     await service.rows(JOB, 'shop');
     expect(await service.rows('ALTER JOB nightly PAUSE', 'shop')).toEqual([{ job: 'nightly', paused: true, next_run: null }]);

@@ -61,8 +61,10 @@ export async function visibleJobs({ caller, request }: Session, ontology: Ontolo
   /** A message may quote a value of the datasource, and has a number of rows. */
   function readsMessage({ target, kind }: StoredJob): boolean {
     if (kind === 'validate_data') return lackForValidation(caller, ontology, graph) === undefined;
-    if (kind !== 'cache_mapping') return graph.whole.model.mappings.every((m) => can(caller.principal, 'edit', ['datasource', m.datasource]));
+    const { mappings, views } = graph.whole.model;
+    const mayEdit = (datasource: string): boolean => can(caller.principal, 'edit', ['datasource', datasource]);
+    if (kind !== 'cache_mapping') return [...mappings, ...views].every((m) => m.datasource === null || mayEdit(m.datasource));
     const datasource = graph.whole.mapping(target)?.datasource;
-    return datasource === undefined ? caller.principal.isAdmin : can(caller.principal, 'edit', ['datasource', datasource]);
+    return datasource === undefined ? caller.principal.isAdmin : mayEdit(datasource);
   }
 }
