@@ -53,8 +53,8 @@ describe('a caller under policies gets what is left of the rows and values', () 
     const counts = await checkCases({ cases: new GuardedCases(), worlds, mostShrinks: MOST_SHRINKS, given: `POLICY_CASES=${cases}`, look });
     console.log(`policies: ${shown(counts)}, cached ${harness.readCaches}, cubes ${harness.readCubes}, views ${harness.readViews}`);
     const share = (kind: string): number => (counts.get(kind) ?? 0) / (worlds * PER_WORLD);
-    // queries that are too large, or too slow for the datasource, may only be exceptions
-    expect(share('large')).toBeLessThanOrEqual(0.02);
+    // queries that are too large, or too slow for the datasource, may only be exceptions; the policies of one world may make all of its queries too large
+    expect(share('large')).toBeLessThanOrEqual(cases >= 2000 ? 0.02 : 0.1);
     expect(share('rows')).toBeGreaterThan(0.4);
   });
 });
