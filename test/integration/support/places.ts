@@ -13,8 +13,8 @@ export interface Place {
 }
 
 /** Starts an endpoint of a server. */
-export async function place(server: ScratchPostgres, role = 'reader'): Promise<Place> {
-  const url = `postgres://${role}@127.0.0.1:${server.port}/postgres`;
+export async function place(server: ScratchPostgres, role = 'reader', database = 'postgres'): Promise<Place> {
+  const url = `postgres://${role}@127.0.0.1:${server.port}/${database}`;
   const http = await startSqlServer({ backend: new PgBackend(() => ({ connectionString: url })) });
   const stop = async (): Promise<void> => {
     await http.close();
