@@ -1,4 +1,5 @@
 /** Schedules of jobs: the five fields of cron, in a time zone. */
+import type { Cron } from 'croner';
 import { badRequest } from '../../errors.ts';
 import type { JobText } from '../../language/statements-of-jobs.ts';
 
@@ -21,7 +22,7 @@ const VALIDATION: Pace = { schedule: 60, wanted: 5, statement: 'VALIDATE DATA' }
 const REFRESH: Pace = { schedule: 5, wanted: 1, statement: 'CACHE MAPPING, CACHE CUBE and CACHE VIEW' };
 const paceOf = (kind: string): Pace => (kind === 'validate_data' ? VALIDATION : REFRESH);
 
-const [MINUTE, DAY] = [60_000, 86_400_000];
+const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000];
 
 /** The first moment that leaves the pace of the kind after another moment. */
 export const afterPace = (kind: string, moment: number): number => moment + paceOf(kind).schedule * MINUTE - 1;
@@ -70,17 +71,23 @@ export async function checkedSchedule(kind: string, written: JobText, zone: JobT
  * clock do not count.
  */
 async function smallestGap(schedule: string, enough: number): Promise<number> {
-  const times = `${schedule.split(' ', 2).join(' ')} * * *`;
-  let at = 0;
-  let least = enough;
-  for (let first: number | undefined; first === undefined || at <= first + DAY; ) {
-    const next = (await nextRun({ schedule: times, timezone: 'UTC' }, at)) ?? Number.POSITIVE_INFINITY;
-    if (first !== undefined) least = Math.min(least, (next - at) / MINUTE);
-    if (least < enough && least <= 1) break;
-    first ??= next;
-    at = next;
+  const [minute, hour] = schedule.split(' ', 2);
+  const minutes = await momentsOf(`${minute} * * * *`, HOUR);
+  const hours = await momentsOf(`0 ${hour} * * *`, DAY);
+  const [first, last] = [minutes[0] ?? 0, minutes.at(-1) ?? 0];
+  const withinHour = minutes.slice(1).map((moment, i) => moment - (minutes[i] ?? 0));
+  const betweenHours = hours.map((moment, i) => (hours[i + 1] ?? (hours[0] ?? 0) + DAY) - moment + first - last);
+  return Math.min(enough * MINUTE, ...withinHour, ...betweenHours) / MINUTE;
+}
+
+/** The moments of a schedule in UTC before `end`, from the first one of 1970. */
+async function momentsOf(schedule: string, end: number): Promise<number[]> {
+  const cron = await cronOf({ schedule, timezone: 'UTC' });
+  const moments: number[] = [];
+  for (let at = -MINUTE; ; moments.push(at)) {
+    at = cron.nextRun(new Date(at))?.getTime() ?? end;
+    if (at >= end) return moments;
   }
-  return least;
 }
 
 function isZone(timezone: string): boolean {
@@ -93,8 +100,12 @@ function isZone(timezone: string): boolean {
 
 /** The first moment of a schedule after another moment, both in milliseconds since 1970; undefined: it has no moment. `croner` is loaded with the first call. */
 export async function nextRun({ schedule, timezone }: Schedule, after: number): Promise<number | undefined> {
+  return (await cronOf({ schedule, timezone })).nextRun(new Date(after))?.getTime();
+}
+
+async function cronOf({ schedule, timezone }: Schedule): Promise<Cron> {
   const { Cron } = await import('croner');
-  return new Cron(schedule, { timezone, mode: '5-part', paused: true }).nextRun(new Date(after))?.getTime();
+  return new Cron(schedule, { timezone, mode: '5-part', paused: true });
 }
 
 /** Runs that fail are repeated after these pauses, in minutes. */

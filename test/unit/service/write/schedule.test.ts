@@ -1,5 +1,6 @@
 /** Schedules: the changes of the clock, and the pauses after runs that fail. */
-import { describe, expect, it } from 'vitest';
+import { Cron } from 'croner';
+import { describe, expect, it, vi } from 'vitest';
 import { afterRun, checkedSchedule, nextRun, wantedRun } from '../../../../src/service/write/schedule.ts';
 
 const at = (iso: string): number => Date.parse(iso);
@@ -62,6 +63,13 @@ describe('how often a job may run', () => {
     expect(await fault('validate_data', '59 0,23 * * *')).toBe('allowed');
     expect(await fault('validate_data', '17 * * * *')).toBe('allowed');
     expect(await fault('validate_data', '0,45 2 * * SUN')).toBe(refused('VALIDATE DATA', '60 minutes', '45 minutes'));
+  });
+
+  it('is computed from the moments of an hour and of a day, not from all moments', async () => {
+    const computed = vi.spyOn(Cron.prototype, 'nextRun');
+    expect(await fault('validate_data', '*/2 * * * *')).toMatch(/2 minutes apart/);
+    expect(computed.mock.calls.length).toBeLessThan(90);
+    computed.mockRestore();
   });
 
   it('by RUN JOB: a while after its last run began', () => {
