@@ -38,6 +38,16 @@ export class Answer {
     return this.#pending.length < CHUNK || this.#flush();
   }
 
+  /** The bytes that were gathered for the caller until now. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Closes the connection to the caller. */
+  abort(): void {
+    this.#response.destroy();
+  }
+
   /** Resolves when the socket accepts more, or is closed. */
   drained(): Promise<void> {
     return new Promise((resolve) => {

@@ -6,6 +6,7 @@ import { asFault, cancelled, SqlFault } from './fault.ts';
 import type { Metrics, PoolState } from './metrics.ts';
 import { beginOf, type Login, RequestFault, type SqlRequest, type Statement } from './protocol.ts';
 import { Session } from './session.ts';
+import { SlowReaders } from './slow-readers.ts';
 import { type Running, runStatement, TypeCatalog } from './statement.ts';
 
 /** The PostgreSQL connection for a login of the endpoint: the client's settings, or undefined to refuse the login. */
@@ -15,7 +16,15 @@ interface Place {
   config: pg.ClientConfig;
   pool: pg.Pool;
   types: TypeCatalog;
+  readers: SlowReaders;
 }
+
+/** Connections of each login. */
+const CONNECTIONS = 10;
+/** How long a caller may keep PostgreSQL waiting while others wait for a connection; less than they wait (`connectionTimeoutMillis`). */
+const SLOW_MS = 5000;
+/** How often a request that waits for a connection tries to end the slowest reader. */
+const END_EVERY_MS = 100;
 
 /** `ALTER ROLE ... SET` applies to the next login: a session that is in use all the time would never have the new setting. */
 const LIFETIME_SECONDS = 600;
@@ -26,6 +35,8 @@ export interface PgBackendOptions {
   max?: number;
   /** How long a connection is used; default 600. */
   lifetimeSeconds?: number;
+  /** How long a caller may keep PostgreSQL waiting while others wait for a connection; default 5000. */
+  slowMs?: number;
   metrics?: Metrics | undefined;
   /** Called when no connection can be opened, or one is lost. */
   onUnreachable?: ((error: unknown) => void) | undefined;
@@ -51,7 +62,7 @@ export class PgBackend implements Backend {
     const place = this.#place(request.login);
     const { metrics } = this.#options;
     const begun = performance.now();
-    const client = await place.pool.connect().catch((error: unknown) => {
+    const client = await this.#client(place).catch((error: unknown) => {
       throw this.#unreached(error);
     });
     metrics?.waited((performance.now() - begun) / 1000);
@@ -62,6 +73,7 @@ export class PgBackend implements Backend {
     signal.addEventListener('abort', start, { once: true });
     const session = this.#session(client);
     const release = async () => {
+      place.readers.ended(answer);
       signal.removeEventListener('abort', start);
       // The last cancellation must have arrived before another request gets the session.
       await stop();
@@ -75,13 +87,24 @@ export class PgBackend implements Backend {
     };
     try {
       await session.begin();
-      await this.#statements({ client, session, types: place.types, answer, stop: start, signal }, request);
+      await this.#statements({ client, session, types: place.types, readers: place.readers, answer, stop: start, signal }, request);
       return release;
     } catch (error) {
       session.failed(request.statements.map(({ query }) => query));
       await release();
       if (error instanceof SqlFault) metrics?.failed(error.fields.code ?? '');
       throw error instanceof Error && /^Connection terminated|ECONNRESET/.test(error.message) ? this.#unreached(error) : error;
+    }
+  }
+
+  /** A connection. While all are in use, answers end whose callers keep theirs without reading. */
+  async #client({ pool, readers }: Place): Promise<pg.PoolClient> {
+    if (pool.idleCount > 0 || pool.totalCount < (this.#options.max ?? CONNECTIONS)) return pool.connect();
+    const ending = setInterval(() => readers.endSlowest(), END_EVERY_MS);
+    try {
+      return await pool.connect();
+    } finally {
+      clearInterval(ending);
     }
   }
 
@@ -145,11 +168,11 @@ export class PgBackend implements Backend {
     if (!place) {
       const config = this.#connect(login);
       if (!config) throw new RequestFault(401, 'the login is refused');
-      const { max = 10, lifetimeSeconds = LIFETIME_SECONDS } = this.#options;
+      const { max = CONNECTIONS, lifetimeSeconds = LIFETIME_SECONDS, slowMs = SLOW_MS } = this.#options;
       const times = { connectionTimeoutMillis: 10_000, idleTimeoutMillis: 60_000, maxLifetimeSeconds: lifetimeSeconds };
       const pool = new pg.Pool({ ...config, ...times, max, pipeline: true });
       pool.on('error', ignore);
-      place = { config, pool, types: new TypeCatalog() };
+      place = { config, pool, types: new TypeCatalog(), readers: new SlowReaders(slowMs) };
       this.#places.set(key, place);
     }
     return place;

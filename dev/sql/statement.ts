@@ -2,6 +2,7 @@ import pg from 'pg';
 import type { Answer } from './answer.ts';
 import { asFault, cancelled } from './fault.ts';
 import { RequestFault, type Statement } from './protocol.ts';
+import type { SlowReaders } from './slow-readers.ts';
 import { type ArrayTypes, toJson } from './values.ts';
 
 const FIRST_USER_OID = 16384;
@@ -36,6 +37,8 @@ export class TypeCatalog {
 export interface Running {
   readonly client: pg.ClientBase;
   readonly answer: Answer;
+  /** Counts how long the caller keeps the session waiting. */
+  readonly readers?: SlowReaders;
   readonly types: TypeCatalog;
   /** Called at once if the answer exceeds its limit, so that the statement does not continue unnecessarily. */
   readonly stop: (why: RequestFault) => void;
@@ -53,7 +56,7 @@ export interface Running {
  * @returns PostgreSQL's command
  */
 export async function runStatement(running: Running, statement: Statement, rawText: boolean): Promise<string | undefined> {
-  const { client, answer, types, stop, signal, name, send = (query) => void client.query(query) } = running;
+  const { client, answer, readers, types, stop, signal, name, send = (query) => void client.query(query) } = running;
   if (!rawText && !types.arrays) await types.load(client);
   // Nothing is sent to a caller who has disconnected.
   if (signal?.aborted) throw cancelled();
@@ -85,7 +88,7 @@ export async function runStatement(running: Running, statement: Statement, rawTe
       try {
         if (!open) begin(fields);
         if (later) later.push(row);
-        else if (!writeRow(row, fields)) pauseUntilDrained(client, answer);
+        else if (!writeRow(row, fields)) pauseUntilDrained(client, answer, readers);
       } catch (error) {
         fault = error;
         stop(error instanceof RequestFault ? error : new RequestFault(500, 'a value of the answer cannot be read'));
@@ -122,8 +125,8 @@ const fieldOf = (f: pg.FieldDef) => ({
   format: 'text',
 });
 
-function pauseUntilDrained(client: pg.ClientBase, answer: Answer): void {
+function pauseUntilDrained(client: pg.ClientBase, answer: Answer, readers: SlowReaders | undefined): void {
   const { stream } = (client as unknown as { connection: { stream: NodeJS.ReadableStream } }).connection;
   stream.pause();
-  void answer.drained().then(() => stream.resume());
+  void (readers?.drained(answer) ?? answer.drained()).then(() => stream.resume());
 }
