@@ -77,7 +77,7 @@ function cachedSamples(request: ServiceRequest, model: Pick<QuestionModel, 'key'
  */
 export async function sampleValues(
   request: ServiceRequest,
-  model: Pick<QuestionModel, 'key' | 'ontology'>,
+  model: Pick<QuestionModel, 'caller' | 'key' | 'ontology'>,
   subject: Subject,
   signal = request.signal,
 ): Promise<Samples> {
@@ -85,7 +85,7 @@ export async function sampleValues(
   if (known !== undefined) return known;
   const columns = sampledColumns(subject);
   const spending = request.spending.samples;
-  if (spending.isSpent || outlivesRights(request)) return NO_SAMPLES;
+  if (spending.isSpent || outlivesRights({ ...request, caller: model.caller })) return NO_SAMPLES;
   let samples = NO_SAMPLES;
   let fresh = FRESH_MS;
   if (columns.length > 0) {
@@ -94,7 +94,7 @@ export async function sampleValues(
         // versions and results of the request concern its own statement; samples are limited by time
         {
           ...request,
-          caller: { ...request.caller, refresh: () => Promise.reject(new Error('samples are cached for these rights')) },
+          caller: { ...model.caller, refresh: () => Promise.reject(new Error('samples are cached for these rights')) },
           spending,
           signal,
           knownVersion: null,
@@ -130,7 +130,7 @@ const GRACE_MS = 3_000;
 /** Samples several subjects. Returns those that are available within `waitMs`, by `subjectKey`. Never fails. */
 export async function samplesWithin(
   request: ServiceRequest,
-  model: Pick<QuestionModel, 'key' | 'ontology'>,
+  model: Pick<QuestionModel, 'caller' | 'key' | 'ontology'>,
   subjects: readonly Subject[],
   waitMs: number,
 ): Promise<ReadonlyMap<string, Samples>> {

@@ -1,6 +1,7 @@
 /** Requests that run longer than rights may be cached: rights that their callers lose in the meantime have no effect any more. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { SvcError } from '../../src/errors.ts';
+import { describeModel } from '../../src/llm/describe.ts';
 import { queryData } from '../../src/llm/questions.ts';
 import type { LanguageModels, Turn } from '../../src/llm/types.ts';
 import { cutRows } from '../../src/nesting/cut.ts';
@@ -111,4 +112,19 @@ it('a script of a caller with unchanged rights continues after a minute', async 
   const script = { ontology: 'clinic', sql: `SELECT 1 AS a FROM svc.patient; ${SQL}`, limit: null, datasource: null };
   expect((await cutRows(await runScript(one, script), 100)).rows).toHaveLength(2);
   passed = 0;
+});
+
+it('values that a question shows are read with the rights under which they are kept', async () => {
+  // its snapshot is older than the policy, and the header makes the service read a newer one
+  const before = { ...(await s.request(token)), knownVersion: crypto.randomUUID() };
+  await s.rows("CREATE POLICY east ON CONCEPT patient TO USER una USING (ward = 'east')", 'clinic');
+  try {
+    const values = async (of: ServiceRequest): Promise<string> => (await describeModel({ request: of, ontology: 'clinic', about: [], maxTokens: 10_000 })).text;
+    await values(before);
+    const now = await values(await s.request(token));
+    expect(now).toContain('Anna');
+    expect(now).not.toContain('Bert');
+  } finally {
+    await s.rows('DROP POLICY east', 'clinic');
+  }
 });

@@ -1,4 +1,5 @@
 /** The subjects of questions in words: the concepts, views and cubes that the caller may read, as plain data. */
+import type { Caller } from '../../auth/authenticate.ts';
 import { made, NODES_OF_A_PROPERTY, NODES_OF_A_RELATIONSHIP, withinAnswer } from '../../budget.ts';
 import { cacheOf } from '../../cache.ts';
 import type { Concept, Graph } from '../../ontology/graph.ts';
@@ -75,6 +76,8 @@ export interface Subject {
 }
 
 export interface QuestionModel {
+  /** Who sees it. Values that are kept under `key` are read with the rights of this caller: that of the request may have an older snapshot. */
+  readonly caller: Caller;
   readonly ontology: string;
   readonly version: string;
   /** A cache key: equal for callers for whom the model and all values in its rows are the same. */
@@ -100,6 +103,7 @@ export async function questionModel(request: ServiceRequest, name: string): Prom
   const subjects = cachedSubjects(shape, () => withinAnswer('the description of the ontology', request.spending.answers, () => subjectsOf(graph, texts)));
   const byName = new Map([...subjects].reverse().map((s) => [fold(s.name), s]));
   return {
+    caller,
     ontology: row.name,
     version: row.version,
     shape,

@@ -39,5 +39,14 @@ let models = 0;
 /** A model of them that shares no cache with another one. */
 export function modelOf(subjects: readonly Subject[]): QuestionModel {
   const shape = `test ${++models}`;
-  return { ontology: 'test', version: '1', key: shape, shape, subjects, subject: (name) => subjects.find((s) => s.name.toLowerCase() === name.toLowerCase()) };
+  const caller = { snapshot: { verifiedAt: Number.POSITIVE_INFINITY } } as QuestionModel['caller'];
+  return {
+    caller,
+    ontology: 'test',
+    version: '1',
+    key: shape,
+    shape,
+    subjects,
+    subject: (name) => subjects.find((s) => s.name.toLowerCase() === name.toLowerCase()),
+  };
 }

@@ -154,7 +154,6 @@ describe('samplesWithin', () => {
   let now = 0;
   const request = (signal = new AbortController().signal) =>
     ({
-      caller: { snapshot: { verifiedAt: Number.POSITIVE_INFINITY } },
       spending: new Spending(),
       signal,
       runtime: { now: () => now, waitUntil: (work: Promise<unknown>) => void later.push(work) },
