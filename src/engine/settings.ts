@@ -127,6 +127,9 @@ export function knownRole(ds: Datasource, now = Date.now()): RoleSettings | unde
 /** True if the datasource is known to keep the names of a derived table's columns. It is not asked again for that. */
 export const keepsNames = (ds: Datasource): boolean => known.get(keyOf(ds))?.role.isDistributed === false;
 
+/** True if the datasource is known to be distributed (Citus). */
+export const isDistributed = (ds: Datasource): boolean => known.get(keyOf(ds))?.role.isDistributed === true;
+
 /** The branch of a Neon database, as last seen; undefined if it is not known or another PostgreSQL. */
 export const branchOf = (ds: Datasource): string | undefined => known.get(keyOf(ds))?.role.branch;
 

@@ -11,7 +11,7 @@ import { refuseOuterMeasures } from './lower/aggregate/measures.ts';
 import { lowerBlocks } from './lower/finish.ts';
 import { jsonRows, type OutputOptions } from './lower/output.ts';
 import { settleBarriers } from './plan/barriers.ts';
-import { type BoundValue, boundText, type CachedTable, type NamedRelation, type PlanContext } from './plan/context.ts';
+import { type BoundValue, boundText, type CachedTable, type NamedRelation, type PlanContext, type Target } from './plan/context.ts';
 import { dropUnusedParameters } from './plan/parameters.ts';
 import { PlanState } from './plan-state.ts';
 import { printStatement } from './print/index.ts';
@@ -20,7 +20,19 @@ import type { Declared } from './verify/index.ts';
 
 export { checkModel } from './check.ts';
 export type { OutputOptions } from './lower/output.ts';
-export type { BoundValue, CachedTable, CubeTables, FinishedRewrite, NamedRelation, PlanContext, SystemTable, ViewTables } from './plan/context.ts';
+export type {
+  BoundValue,
+  CachedTable,
+  CubeTables,
+  FinishedRewrite,
+  NamedRelation,
+  Placed,
+  Placements,
+  PlanContext,
+  SystemTable,
+  Target,
+  ViewTables,
+} from './plan/context.ts';
 export { leadsToMany } from './plan/hop.ts';
 
 /** The length of the longest SQL that is sent. PostgreSQL would need gigabytes to plan a longer statement, and the verifier parses it again. */
@@ -50,6 +62,8 @@ export interface Plan {
   readonly keepsNames: boolean;
   /** True if the SQL was rewritten, as far as it can be (`PlanContext.rewrite`). */
   readonly isRewritten: boolean;
+  /** What was known of a distributed datasource when it was made (`PlanContext.target`). */
+  readonly target: Target | undefined;
   /** The foreign keys of the datasource that it relies on (`PlanContext.enforces`). It is valid only as long as they are enforced. */
   readonly trusted: readonly string[];
   /** The length of the part of `sql` that makes the JSON of a row. Plans that differ in this part only return the same values, under the keys of `shape`. */
@@ -117,6 +131,8 @@ function plan(context: PlanContext, source: Source, options: PlanOptions): Plan 
   // without hidden rows no SELECT is marked; the printer would refuse a mark that is left
   if (hidesRows || state.late.length > 0) settleBarriers(query, state, hasBarriers);
   if (!hasBarriers && !state.facts.volatile) context.rewrite?.(query, () => state.alias(), state.texts.declared.isExact);
+  const target = context.target?.(state.datasource);
+  target?.apply(query, state.declared.tables);
   dropUnusedParameters(query, state, state.bound.length);
   refuseSeveralDatasources(state);
   if (state.references.hasMeasures) refuseOuterMeasures(query, state.references);
@@ -143,6 +159,7 @@ function plan(context: PlanContext, source: Source, options: PlanOptions): Plan 
     nested,
     keepsNames: state.keepsNames,
     isRewritten: context.rewrite !== undefined,
+    target,
     trusted: [...state.trusted],
     volatile: state.facts.volatile || state.facts.clock,
     readsBound: state.facts.readsBound,

@@ -13,9 +13,11 @@ import { loadWorldTables } from '../../examples/world/load.ts';
 import { RIGHTS } from '../../src/cli/doctor-role.ts';
 import { loadNodeParser } from '../../src/cli/node-parser.ts';
 import { faultOf } from '../../src/engine/errors.ts';
+import { PLACEMENTS, placementsIn } from '../../src/engine/placements.ts';
 import { SvcError } from '../../src/errors.ts';
-import { type Plan, planSelect } from '../../src/planner/index.ts';
+import { type Plan, planSelect, type Target } from '../../src/planner/index.ts';
 import { decorrelate } from '../../src/planner/lower/decorrelate.ts';
+import { keyUnions } from '../../src/planner/lower/placed.ts';
 import { memoryDatabase } from '../support/databases/memory.ts';
 import { type DocsQuery, languageQueries, languageTables, worldQueries } from '../support/docs-queries.ts';
 
@@ -205,5 +207,46 @@ describe('on Citus, the queries of docs/world.md', () => {
     expect(different).toEqual([]);
     expect(refused.filter((text) => !/\*\d*\]/.test(text))).toEqual([]);
     expect(equal.length).toBeGreaterThan(5);
+  });
+});
+
+describe('on Citus, a concept of several mappings over tables of one group', () => {
+  const QUERIES = [
+    'SELECT label, COUNT(*) AS n FROM svc.party GROUP BY label',
+    'SELECT label, v FROM svc.party WHERE v < 3',
+    'SELECT "lives_in[town].name" AS t, SUM(v) AS v FROM dsvc.party GROUP BY "lives_in[town].name"',
+  ];
+  const MODEL = `CREATE ONTOLOGY kinds; CREATE CONCEPT town (tid bigint, name string, PRIMARY KEY (tid));
+    CREATE CONCEPT party (id bigint, label string, v bigint, town bigint, PRIMARY KEY (id), CONSTRAINT lives_in FOREIGN KEY (town) REFERENCES town (tid) INVERSEOF houses);
+    CREATE MAPPING m_town INTO town AS SELECT tid, name FROM kinds.town;
+    ${['a', 'b'].map((t) => `CREATE MAPPING m_${t} INTO party AS SELECT id, label, v, town FROM kinds.${t}`).join('; ')}`;
+
+  /** One task reads a shard of each table. */
+  const BOTH_SHARDS = /-> {2}Append[^\n]*\n(\s*->[^\n]* on )a_\d+ a\b[^\n]*\n(\s*Filter:[^\n]*\n)?(\s*->[^\n]* on )b_\d+ b\b/;
+
+  it('runs on the workers if the plan knows where the tables are, with the same rows', async () => {
+    await exec('DROP SCHEMA IF EXISTS kinds CASCADE');
+    await exec('CREATE SCHEMA kinds');
+    await exec('CREATE TABLE kinds.town (tid integer PRIMARY KEY, name text)');
+    await exec("SELECT create_reference_table('kinds.town')");
+    await exec("INSERT INTO kinds.town VALUES (0, 'x'), (1, 'y')");
+    for (const [i, t] of ['a', 'b'].entries()) {
+      await exec(`CREATE TABLE kinds.${t} (id integer PRIMARY KEY, label text, v integer, town integer)`);
+      await exec(`SELECT create_distributed_table('kinds.${t}', 'id')`);
+      await exec(`INSERT INTO kinds.${t} SELECT ${1000 * i} + n, 'l' || n % 3, n % 7, n % 3 FROM generate_series(1, 500) n`);
+    }
+    const placements = placementsIn((await client.query({ text: PLACEMENTS.sql, rowMode: 'array' })).rows);
+    expect(placements.get('["kinds","a"]')).toEqual({ column: 'id', group: placements.get('["kinds","b"]')?.group });
+    expect(placements.has('["kinds","town"]')).toBe(false);
+    const target: Target = { apply: (statement, declared) => keyUnions(statement, placements, declared) };
+    const context = { graph: graphOf(MODEL, 'kinds', parser), parser, product: 'svc', activeDatasource: 'main' };
+    for (const text of QUERIES) {
+      const [plain, placed] = [planSelect(context, { text, offset: 0 }), planSelect({ ...context, target: () => target }, { text, offset: 0 })];
+      const explained = async (plan: Plan): Promise<string> => (await rows(`EXPLAIN ${plan.sql}`, plan.params)).join('\n');
+      expect(await explained(plain)).not.toMatch(BOTH_SHARDS);
+      expect(await explained(placed)).toMatch(BOTH_SHARDS);
+      expect((await rows(placed.sql, placed.params)).sort()).toEqual((await rows(plain.sql, plain.params)).sort());
+    }
+    await exec('DROP SCHEMA kinds CASCADE');
   });
 });

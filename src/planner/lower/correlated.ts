@@ -22,6 +22,22 @@ export interface Correlated {
   readonly rest: readonly Node[];
 }
 
+/** The blocks of a statement, outer ones first, with the parts of set operations. */
+export function blocksOf(statement: SelectStmt): SelectStmt[] {
+  const blocks: SelectStmt[] = [];
+  const add = (query: SelectStmt | undefined): void => {
+    if (!query) return;
+    blocks.push(query);
+    add(query.larg);
+    add(query.rarg);
+  };
+  walk([{ SelectStmt: statement } as Node], (n) => {
+    if ('SelectStmt' in n) add(n.SelectStmt);
+    return undefined;
+  });
+  return blocks;
+}
+
 /** The items of a FROM clause. */
 export function itemsOf(from: readonly Node[] | undefined): Items | undefined {
   const found = new Map<string, Node>();

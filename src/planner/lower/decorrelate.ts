@@ -30,7 +30,7 @@ import {
   target,
   walk,
 } from '../plan/tree.ts';
-import { type Correlated, correlationOf, fails, familyOf, type Items, isExactNumber, itemsOf, type Link } from './correlated.ts';
+import { blocksOf, type Correlated, correlationOf, fails, familyOf, type Items, isExactNumber, itemsOf, type Link } from './correlated.ts';
 import { joinInner, readBeforeSets, readNothing } from './refused.ts';
 
 /** Aggregates that are NULL without rows, and depend on the order of the rows in the last digits of floating-point numbers only. `count` is 0. */
@@ -60,18 +60,7 @@ const OTHER_CLAUSES = [
  * @param isExact whether no text that it reads may have a nondeterministic collation
  */
 export function decorrelate(statement: SelectStmt, alias: () => string, isExact: boolean): void {
-  const blocks: SelectStmt[] = [];
-  const add = (query: SelectStmt | undefined): void => {
-    if (!query) return;
-    blocks.push(query);
-    add(query.larg);
-    add(query.rarg);
-  };
-  walk([{ SelectStmt: statement } as Node], (n) => {
-    if ('SelectStmt' in n) add(n.SelectStmt);
-    return undefined;
-  });
-  for (const block of blocks.reverse()) {
+  for (const block of blocksOf(statement).reverse()) {
     readNothing(block);
     if (!block.fromClause?.length) continue;
     rewriteBlock(block, alias, isExact);

@@ -78,7 +78,7 @@ function subqueryOf({ subquery, alias }: RangeSubselect): SelectStmt | undefined
 const OTHER_CLAUSES = ['groupClause', 'havingClause', 'distinctClause', 'windowClause', 'limitCount', 'limitOffset', 'valuesLists'] as const;
 
 /** True if a condition on the rows of a query may be applied to the rows of its FROM. */
-function isPlain(query: SelectStmt): boolean {
+export function isPlain(query: SelectStmt): boolean {
   if ((query.op ?? 'SETOP_NONE') !== 'SETOP_NONE' || OTHER_CLAUSES.some((c) => (Array.isArray(query[c]) ? query[c].length > 0 : query[c] !== undefined)))
     return false;
   let found = false;

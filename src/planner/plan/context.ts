@@ -7,6 +7,7 @@ import type { Scope } from '../bind/scope.ts';
 import type { MadeItem } from '../bind/views.ts';
 import type { PlanState } from '../plan-state.ts';
 import type { Access, CallerFacts } from '../secure/access.ts';
+import type { Declared } from '../verify/index.ts';
 import type { BoundBlock } from './block.ts';
 import type { SelectStmt } from './tree.ts';
 
@@ -54,6 +55,8 @@ export interface PlanContext {
   readonly keepsNames?: ((datasource: string) => boolean) | undefined;
   /** A rewrite of the finished statement, for a datasource that refused the statement as it was (`decorrelate`). Default: it is not rewritten. */
   readonly rewrite?: FinishedRewrite | undefined;
+  /** What a distributed datasource needs in a finished statement, by where it has its tables; undefined: nothing. The rows are the same. Default: no datasource needs anything. */
+  readonly target?: ((datasource: string) => Target | undefined) | undefined;
   /** The cached table of a mapping of the whole model, from which its rows are read; undefined: they are read from the mapping's own tables. Default: no mapping is cached. */
   readonly cached?: ((mapping: MappingDef) => CachedTable | undefined) | undefined;
   /** The cached cubes. Default: no cube is cached. */
@@ -67,6 +70,21 @@ export interface PlanContext {
  * that the statement reads may have a nondeterministic collation, under which different texts are equal.
  */
 export type FinishedRewrite = (statement: SelectStmt, alias: () => string, isExact: boolean) => void;
+
+/** What is known of the tables of a distributed datasource. Plans that are made with it are valid as long as it is the same object. */
+export interface Target {
+  /** Changes a finished statement (in place), with the same rows. It reads no other columns than those that the statement declares. */
+  readonly apply: (statement: SelectStmt, declared: Declared['tables']) => void;
+}
+
+/** Where a distributed table is: rows of tables of one group are on one worker if their columns are equal. */
+export interface Placed {
+  readonly column: string;
+  readonly group: number;
+}
+
+/** Distributed tables by the JSON text of their schema and name. */
+export type Placements = ReadonlyMap<string, Placed>;
 
 /** Cached cubes (../cached/reading.ts). */
 export interface CubeTables {

@@ -9,9 +9,9 @@ export interface VerifiedPlan {
   readonly text: Verified;
 }
 
-/** False if the datasource has changed: whether it keeps names becomes known with its first answer, and foreign keys may be dropped. */
-export const isValid = ({ datasource, keepsNames, trusted }: Plan, context: PlanContext): boolean =>
-  keepsNames === context.keepsNames?.(datasource) && trusted.every((key) => context.enforces?.(datasource, key));
+/** False if the datasource has changed: whether it keeps names becomes known with its first answer, foreign keys may be dropped, and tables distributed in another way. */
+export const isValid = ({ datasource, keepsNames, trusted, target }: Plan, context: PlanContext): boolean =>
+  target === context.target?.(datasource) && keepsNames === context.keepsNames?.(datasource) && trusted.every((key) => context.enforces?.(datasource, key));
 
 const plans = cacheOf<VerifiedPlan>('plan');
 

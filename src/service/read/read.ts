@@ -34,7 +34,7 @@ import { isLate, SYSTEM_TABLES, type SystemContext, systemTables } from '../tell
 import { type LateRows, systemContext } from '../tell/system-context.ts';
 import { planAcross } from './across.ts';
 import { PlanCounts } from './counts.ts';
-import { rewriteAfter } from './distributed.ts';
+import { rewriteAfter, Targets } from './distributed.ts';
 import { References } from './enforced.ts';
 import { withPosition } from './faults.ts';
 import { findPlan, isValid, keepPlan, type VerifiedPlan } from './kept.ts';
@@ -78,11 +78,14 @@ export async function prepareRead(session: Session, statement: ReadStatement, wh
   const definers = new Definers(session.request.runtime, session.caller);
   const counts = new PlanCounts(session);
   const references = new References(session);
+  const targets = new Targets(session);
   const caches = whole === undefined || !session.draft?.row.caches?.length ? NO_CACHES : await (await loadCaches()).cachesOf(session, whole);
   const planned = async (source: Source, output: OutputOptions, more: Partial<Needs> = {}): Promise<Planned> => {
-    const needs: Needs = { definers, counts, references, caches, inspect: undefined, rewrite: undefined, ...more };
+    const needs: Needs = { definers, counts, references, targets, caches, inspect: undefined, rewrite: undefined, ...more };
     return {
-      ...(await counts.whileNeeded(() => references.whileNeeded(() => definers.whileNeeded(() => plan(session, source, known, output, needs))))),
+      ...(await counts.whileNeeded(() =>
+        references.whileNeeded(() => targets.whileNeeded(() => definers.whileNeeded(() => plan(session, source, known, output, needs)))),
+      )),
       live: () => planned(source, output, { ...more, caches: NO_CACHES }),
       rewritten: (rewrite) => planned(source, output, { ...more, rewrite }),
     };
@@ -160,6 +163,7 @@ interface Needs {
   readonly definers: Definers;
   readonly counts: PlanCounts;
   readonly references: References;
+  readonly targets: Targets;
   readonly caches: Caches;
   /** If set, the statement is planned even if a plan of it is kept. */
   readonly inspect: PlanOptions['inspect'];
@@ -167,7 +171,7 @@ interface Needs {
   readonly rewrite: FinishedRewrite | undefined;
 }
 
-function planningOf(session: Session, graph: Graph, { definers, counts, references, caches, rewrite }: Needs): Planning {
+function planningOf(session: Session, graph: Graph, { definers, counts, references, targets, caches, rewrite }: Needs): Planning {
   const { runtime } = session.request;
   const { principal } = session.caller;
   const row = session.draft?.row;
@@ -203,6 +207,7 @@ function planningOf(session: Session, graph: Graph, { definers, counts, referenc
       const datasource = findDatasource(runtime, session.caller, name);
       return datasource !== undefined && keepsNames(datasource);
     },
+    target: (name) => targets.of(findDatasource(runtime, session.caller, name)),
     rewrite,
   };
   return { context, system: systemOf, read };

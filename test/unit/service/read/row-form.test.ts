@@ -1,5 +1,5 @@
 /** A cached plan is used only as long as it fits what is known of its datasource. */
-import { beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { cacheOf } from '../../../../src/cache.ts';
 import { parseDatasourceSecret } from '../../../../src/engine/datasource.ts';
 import { forgetRoles, fromProbe, rememberRole } from '../../../../src/engine/settings.ts';
@@ -8,15 +8,17 @@ import { parseStatement } from '../../../../src/language/classify.ts';
 import { splitScript } from '../../../../src/language/split.ts';
 import type { ReadStatement } from '../../../../src/language/statements.ts';
 import type { Plan } from '../../../../src/planner/index.ts';
-import { rewriteAfter } from '../../../../src/service/read/distributed.ts';
+import { forgetTargets, rewriteAfter } from '../../../../src/service/read/distributed.ts';
 import { type Prepared, prepareRead } from '../../../../src/service/read/read.ts';
 import type { Session } from '../../../../src/service/session.ts';
 import { Spending } from '../../../../src/service/spending.ts';
-import { shown } from '../../engine/fake.ts';
+import { fake, rowsAnswer, shown } from '../../engine/fake.ts';
 import { context, graph } from '../../planner/company.ts';
 
 const SECRET = 'postgres://u:p@h.example/d';
 const MAIN = { name: 'main', ...parseDatasourceSecret(SECRET) };
+
+let now = 0;
 
 function session(): Session {
   const row = { name: 'company', key: 'company', version: 'v', allowedFunctions: null, datasources: ['main'], active: 'main' };
@@ -24,7 +26,7 @@ function session(): Session {
   const snapshot = { ontologies: [row], datasources: [{ name: 'main', key: 'main', type: 'postgres', secret: 'DATASOURCE_MAIN' }], agents: [] };
   const principal = { name: 'admin', isAdmin: true, roles: [], grants: [] };
   return {
-    request: { runtime: { parser: context.parser, config }, spending: new Spending() },
+    request: { runtime: { parser: context.parser, config, now: () => now }, spending: new Spending() },
     script: { limit: null, datasource: null },
     caller: { principal, snapshot },
     draft: { name: 'company', version: 'v', changed: false, row },
@@ -39,10 +41,25 @@ async function query(text: string): Promise<Extract<Prepared, { kind: 'query' }>
 }
 const planned = async (text = 'SELECT name FROM dsvc.firm'): Promise<Plan> => (await query(text)).plan;
 
+const DISTRIBUTED = [['citus.shard_count', '32', 'x'], ...shown()];
+
+/** Lets the datasource answer where it has its tables: the group by the table, all distributed by `id`. */
+function place(groups: Readonly<Record<string, number>>) {
+  const rows = Object.entries(groups).map(([table, group]) => JSON.stringify(JSON.stringify([['raw', table], { column: 'id', group }])));
+  const server = fake(rowsAnswer(rows));
+  vi.stubGlobal('fetch', server.fetch);
+  return server;
+}
+
 beforeEach(() => {
+  now = Date.now();
+  place({});
+  forgetTargets();
   forgetRoles();
   cacheOf('plan').clear();
 });
+
+afterEach(() => void vi.unstubAllGlobals());
 
 describe('a plan', () => {
   it('relies on names of columns from the first answer of the datasource on', async () => {
@@ -58,7 +75,7 @@ describe('a plan', () => {
   it('does not rely on them in a distributed database, even if it did before', async () => {
     rememberRole(MAIN, fromProbe(shown())!);
     expect((await planned()).keepsNames).toBe(true);
-    rememberRole(MAIN, fromProbe([['citus.shard_count', '32', 'x'], ...shown()])!);
+    rememberRole(MAIN, fromProbe(DISTRIBUTED)!);
     expect((await planned()).sql).toMatch(/^SELECT \(SELECT row_to_json\(/);
   });
 
@@ -68,7 +85,7 @@ describe('a plan', () => {
     expect(await rewriteAfter(refused, await planned(text), MAIN)).not.toBe(undefined);
     rememberRole(MAIN, fromProbe(shown())!);
     expect(await rewriteAfter(refused, await planned(text), MAIN)).toBe(undefined);
-    rememberRole(MAIN, fromProbe([['citus.shard_count', '32', 'x'], ...shown()])!);
+    rememberRole(MAIN, fromProbe(DISTRIBUTED)!);
     const prepared = await query(text);
     expect(prepared.plan).toMatchObject({ isRewritten: false, sql: expect.stringContaining('NOT EXISTS') });
     expect(await rewriteAfter(badRequest('syntax_error', 'x'), prepared.plan, MAIN)).toBe(undefined);
@@ -79,5 +96,32 @@ describe('a plan', () => {
     expect(await planned(text)).toBe(plan);
     rememberRole(MAIN, fromProbe(shown())!);
     expect((await planned(text)).sql).toContain('NOT EXISTS');
+  });
+
+  it('knows where a distributed database has its tables, reads it once a minute, and is replaced if that changes', async () => {
+    const text = 'SELECT name FROM dsvc.party';
+    const keys = (plan: Plan): number => plan.sql.match(/\.id AS "~d"/g)?.length ?? 0;
+    rememberRole(MAIN, fromProbe(shown())!);
+    const server = place({ guests: 1, staff: 1, firms: 1 });
+    expect(keys(await planned(text))).toBe(0);
+    expect(server.asked).toHaveLength(0);
+    rememberRole(MAIN, fromProbe(DISTRIBUTED)!, now);
+    const first = await planned(text);
+    expect(keys(first)).toBe(3);
+    expect(await planned(text)).toBe(first);
+    expect(server.asked).toHaveLength(1);
+    now += 60_000;
+    expect(await planned(text)).toBe(first);
+    expect(server.asked).toHaveLength(2);
+    place({ guests: 1, staff: 2, firms: 1 });
+    expect(await planned(text)).toBe(first);
+    now += 60_000;
+    expect(keys(await planned(text))).toBe(0);
+    place({ guests: 2, staff: 2, firms: 2 });
+    now += 60_000;
+    expect(keys(await planned(text))).toBe(3);
+    vi.stubGlobal('fetch', () => Promise.reject(new Error('gone')));
+    now += 60_000;
+    expect(keys(await planned(text))).toBe(0);
   });
 });

@@ -1,0 +1,26 @@
+/** Reads where a datasource on Citus has its tables (docs/design/sql-shapes.md#where-a-datasource-has-its-tables). */
+import type { Placed, Placements } from '../planner/index.ts';
+import type { Datasource } from './datasource.ts';
+import { httpEngine } from './engine.ts';
+import { fixed } from './statement.ts';
+
+/** The tables that are distributed by the hash of a column. Only 10,000 are read. */
+export const PLACEMENTS = fixed`SELECT json_build_array(json_build_array(n.nspname, c.relname), json_build_object('column', a.attname, 'group', p.colocationid))::text
+  FROM pg_catalog.pg_dist_partition p JOIN pg_catalog.pg_class c ON c.oid = p.logicalrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+  JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = substring(p.partkey from ':varattno ([0-9]+)')::integer
+  WHERE p.partmethod = 'h' AND p.colocationid > 0 ORDER BY 1 LIMIT 10000`;
+
+/** The tables in the rows of `PLACEMENTS`. */
+export const placementsIn = (rows: readonly (readonly (string | null)[])[]): Placements =>
+  new Map(
+    rows.map(([json]) => {
+      const [table, placed] = JSON.parse(json ?? 'null') as [unknown, Placed];
+      return [JSON.stringify(table), placed] as const;
+    }),
+  );
+
+/** The distributed tables of a datasource on Citus. @throws SvcError if it cannot be asked */
+export async function placementsOf(datasource: Datasource, timeoutMs: number): Promise<Placements> {
+  const [result] = await httpEngine.batch(datasource, [{ text: PLACEMENTS }], { timeoutMs, ownText: true });
+  return placementsIn(result?.rows ?? []);
+}
