@@ -164,6 +164,13 @@ const send = (worker: Worker, sql: string, headers: Record<string, string> = {})
 const get = (worker: Worker, path: string, headers: Record<string, string> = {}): Promise<WorkerAnswer> =>
   ask(workers.urls[worker], path, { headers: { 'x-api-key': workers.token, 'x-ontology-version': version, ...headers } }, PATIENCE_MS);
 
+/** The answer to a statement whose fault comes after its status. On a busy machine the timeout may end the statement before its first MiB. */
+async function begun(...request: Parameters<typeof send>): Promise<WorkerAnswer> {
+  let answer = await send(...request);
+  for (let more = 5; answer.status === 504 && more > 0; more--) answer = await send(...request);
+  return answer;
+}
+
 /** `status code` of an error of the documented form, which reveals nothing about the database. */
 function ending({ status: code, text, headers, broken }: WorkerAnswer): string {
   if (broken) return `${code} broken off`;
@@ -188,7 +195,7 @@ describe.each(['alone', 'batch'] as const)('a statement that is sent %s', (worke
 
   it.concurrent.each(Object.keys(LATE))('%s: the transfer is aborted', async (name) => {
     const sql = `SELECT 'fault:${name}' AS f, no, name FROM svc.animal`;
-    const answer = await send(worker, sql);
+    const answer = await begun(worker, sql);
     // workerd ends an aborted body of unknown length like a complete one (its issue 6818): the test only checks that it is not valid JSON
     expect(answer.status).toBe(200);
     expect(answer.text.length).toBeGreaterThan(MEBIBYTE);
@@ -208,7 +215,7 @@ describe('other formats of an answer', () => {
   it.concurrent.each(['late_cut', 'late_silence', 'late_garbage', 'late_end', 'late_slow'])('%s as NDJSON ends with an error line', async (name) => {
     const timed = /silence|slow/.test(name);
     const sql = `SELECT 'fault:${name}' AS f, no, name FROM svc.animal`;
-    const { status: code, broken, text } = await send(timed ? 'alone' : 'patient', sql, { accept: 'application/x-ndjson' });
+    const { status: code, broken, text } = await begun(timed ? 'alone' : 'patient', sql, { accept: 'application/x-ndjson' });
     expect([code, broken, text.endsWith('\n')]).toEqual([200, false, true]);
     const lines = text.trimEnd().split('\n');
     const last = JSON.parse(lines.pop() as string);
@@ -217,7 +224,7 @@ describe('other formats of an answer', () => {
   });
 
   it.concurrent.each(['late_cut', 'late_silence', 'late_garbage', 'late_end'])('%s as CSV ends within an open quote', async (name) => {
-    const { status: code, text } = await send(/silence/.test(name) ? 'alone' : 'patient', `SELECT 'fault:${name}' AS f, no, name FROM svc.animal`, {
+    const { status: code, text } = await begun(/silence/.test(name) ? 'alone' : 'patient', `SELECT 'fault:${name}' AS f, no, name FROM svc.animal`, {
       accept: 'text/csv',
     });
     expect(code).toBe(200);
