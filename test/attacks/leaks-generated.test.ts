@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { generated, patience, SEED } from '../support/generated.ts';
 import { startService, type TestService } from '../support/service.ts';
-import { sizesOf } from '../support/sizes.ts';
+import { oneIn, sizesOf } from '../support/sizes.ts';
 import { query } from './generated/failing-queries.ts';
 import { filled, MODEL, POLICIES, TABLES } from './generated/hidden-values.ts';
 
@@ -31,7 +31,13 @@ beforeAll(async () => {
 });
 afterAll(() => s?.close());
 
-describe.each(POLICIES.map(([what], i) => [what, i] as const))('under %s', (_, at) => {
+const KINDS = oneIn(
+  SIZES.everyPolicy,
+  POLICIES.map(([what], i) => [what, i] as const),
+  0,
+);
+
+describe.each(KINDS)('under %s', (_, at) => {
   it('no answer depends on hidden data', { timeout: patience(120_000) }, async () => {
     const counts = new Map<string, number>();
     const property = fc.asyncProperty(fc.array(query, { minLength: BATCH, maxLength: BATCH }), fc.nat(), fc.nat(), async (queries, one, other) => {

@@ -11,21 +11,25 @@ export const SIZES = {
   // The planner against independent implementations.
   'integration/differential/differential': { queries: [120, 10_000, 2400] },
   'integration/differential/policies': { queries: [20, 10_000, 640] },
-  'integration/differential/cubes': { queries: [50, 10_000, 640] },
+  'integration/differential/cubes': { queries: [50, 10_000, 640], everyFault: [3, 1, 1] },
   'integration/cached-across-generated': { rounds: [2, 100, 20], queries: [6, 25, 12] },
   'integration/hidden-twins': { models: [1, 120, 16] },
   'integration/planner/decorrelate': { queries: [100, 400, 400] },
   'integration/planner/names': { lists: [100, 5000] },
   // What PostgreSQL resolves in the statements of plans; `servers`: the number of databases for each statement.
   'attacks/analysis': { queries: [200, 20_000, 4000], servers: [1, 2] },
-  'attacks/budget': { everyScript: [4, 1, 1] },
-  'attacks/fields': { queries: [1000, 200_000] },
+  'attacks/budget': { everyScript: [4, 1, 1], everyStatement: [2, 1, 1] },
+  'attacks/fields': { queries: [400, 200_000, 8000] },
+  // `everySet`, `everyAnswer`: of the statements that build sets, and of those about a model.
+  'attacks/bounds': { everySet: [3, 1, 1], everyAnswer: [3, 1, 1] },
   'attacks/every-function': { every: [120, 1, 8], everyOfForm: [20, 1, 2], everySchema: [80, 1, 5] },
   'attacks/every-function-in-models': { every: [20, 1, 2] },
   // Noninterference: what callers may not see changes, and answers must not.
+  // `everyPlace`: of the places of a statement in which a condition is tried.
+  'attacks/leaks': { everyPlace: [3, 1, 1] },
   'attacks/leaks-failing': { everyOfPolicy: [4, 1, 1] },
   'attacks/hidden-names': { everyKind: [8, 1, 1] },
-  'attacks/leaks-generated': { worlds: [1, 100] },
+  'attacks/leaks-generated': { worlds: [1, 100], everyPolicy: [3, 1, 1] },
   'attacks/kin': { worlds: [1, 300, 16] },
   'attacks/closed-values': { worlds: [1, 400, 16] },
   'attacks/partial-readers': { models: [1, 400, 16] },
@@ -39,7 +43,8 @@ export const SIZES = {
   'attacks/shared-entries': { requests: [60, 6000] },
   // Model files.
   'integration/model-round-trips': { models: [2, 20_000, 60] },
-  // Requests.
+  // Requests. `everyRefused`, `everyAccepted`: of the statements of the corpora.
+  'integration/corpus': { everyRefused: [3, 1, 1], everyAccepted: [2, 1, 1] },
   'integration/hostile': { requests: [250, 100_000, 4000] },
   'integration/hostile-raw': { requests: [120, 20_000, 2000] },
   'integration/filters': { everyPayload: [40, 1], filters: [40, 2500], fewer: [20, 1000], values: [300, 20_000], patterns: [60, 4000] },
