@@ -147,7 +147,8 @@ const CHANGES: readonly Change[] = [
         slot.A_Indirection = { arg: { [type]: body }, indirection: strings(name) };
         return undefined;
       },
-      kinds: ['field', 'type'],
+      // pg_typeof passes only directly below a cast
+      kinds: type === 'FuncCall' ? ['field', 'type', 'function'] : ['field', 'type'],
     }),
   ),
 ];
