@@ -2,10 +2,14 @@
  * Two services whose models, users and rows differ only in what a caller may not see: each request has the same answer and the same headers, through each door: statements, REST, system
  * tables, jobs and caches, impersonation, get_token, questions, MCP.
  */
+import type { Client } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { DEVELOPER } from '../../dev/roles.ts';
 import { makeBearer } from '../../src/auth/bearer.ts';
 import type { LanguageModels, Turn } from '../../src/llm/types.ts';
+import { BATCH_BYTES, Budget } from '../../src/nesting/cut.ts';
+import { Spending, targetOf } from '../../src/service.ts';
+import { connect, listingSession } from '../support/mcp.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 const SALT = 'a salt of this test';
@@ -338,4 +342,56 @@ it('refuses a sign-in in the same way, whether the user exists', async () => {
     const [one, other] = await Promise.all(sides.map((side) => answer(side, ['api/get_token', {}, { authorization: `Bearer ${bearer}` }])));
     expect(one).toBe(other);
   }
+});
+
+/** The answer of the MCP server to a request, and the prompts for it. */
+async function overMcp({ s, token, heard }: Side, work: (client: Client) => Promise<unknown>, as = token): Promise<string> {
+  heard.length = 0;
+  const { runtime, caller, requestId } = await s.request(as);
+  const target = targetOf(caller, { ontology: 'clinic', agent: null }, runtime.config.mcp);
+  const session = listingSession({ runtime, caller, target, requestId });
+  const client = await connect({ ...session, spending: new Spending(), answers: new Budget(BATCH_BYTES) });
+  const answer = await work(client).catch((error: Error) => error.message);
+  await client.close();
+  // without the order of rows
+  const rows = session.spliced
+    .put(JSON.stringify(answer))
+    .split(/\\?\},\{/)
+    .map(plain)
+    .sort()
+    .join('\n');
+  return plain(`${rows}\n${heard.map((t) => `${t.stage}: ${t.user}`).join('\n')}`).replace(/(duration_ms|milliseconds)\\*":(\d+|\{[^}]*\})/g, '$1');
+}
+
+it('has the same answers over MCP in both worlds', { timeout: 600_000 }, async () => {
+  const call = (name: string, args: Record<string, unknown>) => (c: Client) => c.callTool({ name, arguments: args });
+  const asks = [
+    (c: Client) => c.listTools(),
+    (c: Client) => c.listResources(),
+    ...NAMES.flatMap((n) => ['clinic', `${n}_onto`]).flatMap((o) =>
+      [`ontology://${o}`, `skill://${o}/query-this-graph/SKILL.md`].map((uri) => (c: Client) => c.readResource({ uri })),
+    ),
+    ...['list_ontologies', 'list_agents', 'list_datasources'].map((t) => call(t, {})),
+    call('describe_knowledge_graph', { include: ['*'] }),
+    ...['patient', ...NAMES.map((n) => `${n}_doc`)].map((c) => call('describe_knowledge_graph', { include: ['model'], concepts: [c] })),
+    ...['name', 'diagnosis', 'kin_of[patient].name'].flatMap((property) =>
+      ['Hid', 'Gou'].map((text) => call('search_values', { concept: 'patient', property, text })),
+    ),
+    ...STATEMENTS.filter((_, i) => i % 9 === 0)
+      .flatMap(named)
+      .flatMap((query) => [false, true].map((dry_run) => call('execute_sql', { query, dry_run }))),
+    ...['who has Gout', 'words of hqxa', 'Hid3', 'rooms'].flatMap((prompt) =>
+      ['ask_question', 'query_data', 'generate_sql', 'identify_concept'].map((t) => call(t, { prompt, verbose: true })),
+    ),
+  ];
+  let shown = 0;
+  for (const [i, ask] of asks.entries()) {
+    const [one = '', other] = await Promise.all(sides.map((side) => overMcp(side, ask)));
+    if (/Anna|Bert/.test(one)) shown++;
+    expect(one, `request ${i}`).toBe(other);
+  }
+  expect(shown).toBeGreaterThan(10);
+  // an administrator sees what differs
+  const [one, other] = await Promise.all(sides.map((side) => overMcp(side, call('describe_knowledge_graph', { include: ['model'] }), side.s.token)));
+  expect(one).not.toBe(other);
 });
