@@ -161,8 +161,15 @@ function partsOf(state: PlanState, { cubes, relations }: BoundBlock, stmt: Selec
   else delete stmt.groupClause;
   const folded = named.map((c) => fold(c.name));
   const lost = new Set(folded.filter((name, i) => kept[i] === undefined || folded.indexOf(name) !== folded.lastIndexOf(name)));
-  const followsPaths = nodesIn(stmt, relations).size > 0;
+  const followsPaths = nodesIn(stmt, relations).size > 0 || haveCalculatedPath(state, relations[0]);
   return { kept, lost, columns, dimensions: dimensions.length, isKeyed: isKeyed(state, relations[0], dimensions), followsPaths };
+}
+
+/** True if rows may have a calculated property that follows a path, directly or through another one. It joins rows too, also for a column that is left out. */
+function haveCalculatedPath(state: PlanState, relation: ConceptRelation | undefined): boolean {
+  if (!state.graph.model.properties.some((p) => p.expression?.includes('['))) return false;
+  const wanted = relation?.root.all().flatMap((node) => [...node.columns.values()].map((c) => c.wanted)) ?? [];
+  return wanted.some((w) => w.kind === 'property' && w.def.expression !== null);
 }
 
 /** True if dimensions contain the key of the rows of a relation. */
