@@ -527,6 +527,28 @@ describe('the rights of a user', () => {
     await s.rows('DROP ONTOLOGY owned; DROP ROLE one; DROP ROLE two; DROP USER owner; DROP USER victim');
   });
 
+  it('cannot be used up by a few owners together: from half of them on, each may have a fifth of the rest', async () => {
+    const crowd = await s.user('crowd', 'EDIT ON ontology', 'ACCESS ON ALL user');
+    const other = await s.user('other', 'EDIT ON ontology', 'ACCESS ON ALL user');
+    await s.user('victim');
+    await s.rows('CREATE ONTOLOGY owned', '', crowd);
+    await s.rows('CREATE ONTOLOGY others', '', other);
+    await grants('crowd', "'ontology', 'a'", 1, 'true');
+    await grants('victim', "'ontology', 'a', 'concept', 'e' || i", 999);
+    await grants('victim', "'ontology', 'strange' || i", 14_000);
+    const grant = (right: string, ontology = 'owned'): string => `GRANT ${right} ON ontology.${ontology} TO USER victim`;
+    // the last one of the first half; then a fifth of 14,999 is enough
+    await s.rows(`${grant('ACCESS')}; ${grant('QUERY')}`, '', crowd);
+    await grants('victim', "'ontology', 'stranger' || i", 10_000);
+    expect(await s.fault(grant('EDIT'), '', crowd)).toBe('400 too_many_grants');
+    await s.rows(grant('ACCESS', 'others'), '', other);
+    await grants('victim', "'ontology', 'strangest' || i", 4985);
+    await s.rows(grant('QUERY', 'others'), '', other);
+    expect(await s.fault(grant('EDIT', 'others'), '', other)).toBe('400 too_many_grants');
+    await s.rows(grant('EDIT'));
+    await s.rows('DROP ONTOLOGY owned; DROP ONTOLOGY others; DROP USER crowd; DROP USER other; DROP USER victim');
+  });
+
   it('cannot be used up by one owner through roles, for others who grant rights', async () => {
     const owner = await s.user('owner', 'EDIT ON ontology', 'EDIT ON role', 'ACCESS ON ALL user');
     const other = await s.user('other', 'EDIT ON ontology', 'EDIT ON role', 'ACCESS ON ALL user', 'ACCESS ON ALL role');

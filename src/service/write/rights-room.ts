@@ -11,6 +11,8 @@ const MOST_GRANTS = 1000;
 const MOST_OF_A_GRANTER = 5000;
 /** The most grants and roles of a user, with the grants of its roles, that other users than administrators make. */
 const MOST_RIGHTS = 30_000;
+/** From half of them on, a granter may have this part of the room that is left: several granters do not use up the room of others. */
+const PART_OF_THE_REST = 1 / 5;
 /** The most users, roles, agents and ontologies of which a user can be an owner by creating them. */
 const MOST_OWNED = 10_000;
 /** The most valid tokens of a user that CREATE TOKEN makes. */
@@ -100,19 +102,21 @@ const grantableBy = ({ grants }: Principal): readonly (readonly string[])[] => g
 /** @param more what is added @throws SvcError 400 `too_many_grants` */
 async function requireRoom(ctx: Changing, grantee: Grantee, more: Rights, offset: number): Promise<void> {
   const rights = await rightsIn(ctx, grantee);
-  if (rights.ofCaller + more.ofCaller > MOST_OF_A_GRANTER) {
+  const all = rights.all + more.all;
+  const most = all <= MOST_RIGHTS / 2 ? MOST_OF_A_GRANTER : Math.min(MOST_OF_A_GRANTER, Math.floor((MOST_RIGHTS - all) * PART_OF_THE_REST));
+  if (all <= MOST_RIGHTS && rights.ofCaller + more.ofCaller > most) {
     const hint = 'Revoke some of them, also from its roles; administrators can grant more';
     const who = `${quoted(grantee.name)} (or a member, if it is a role)`;
-    throw badRequest('too_many_grants', `${who} would have more than ${MOST_OF_A_GRANTER} grants and roles that you may grant`, { offset, hint });
+    throw badRequest('too_many_grants', `${who} would have more than ${most} grants and roles that you may grant`, { offset, hint });
   }
-  if (rights.all + more.all > MOST_RIGHTS) {
+  if (all > MOST_RIGHTS) {
     const hint = 'Ask an administrator, who can revoke some of them, or grant more';
     throw badRequest('too_many_grants', `${quoted(grantee.name)} would have more than ${MOST_RIGHTS} grants and roles, with the grants of its roles`, {
       offset,
       hint,
     });
   }
-  rights.all += more.all;
+  rights.all = all;
   rights.ofCaller += more.ofCaller;
 }
 
