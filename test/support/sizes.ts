@@ -10,7 +10,7 @@ type Size = readonly [quick: number, deep: number, limited?: number];
 export const SIZES = {
   // The planner against independent implementations.
   'integration/differential/differential': { queries: [120, 10_000, 2400] },
-  'integration/differential/policies': { queries: [20, 10_000, 640] },
+  'integration/differential/policies': { queries: [40, 10_000, 640] },
   'integration/differential/cubes': { queries: [50, 10_000, 640], everyFault: [3, 1, 1] },
   'integration/cached-across-generated': { rounds: [2, 100, 20], queries: [6, 25, 12] },
   'integration/hidden-twins': { models: [1, 120, 16] },
