@@ -102,6 +102,26 @@ describe('a mapping that is cached in another datasource', () => {
     expect(await service.fault(JOIN, 'shop')).toBe('400 several_datasources');
   });
 
+  it('can be joined with system tables there, also under a limit', async () => {
+    await service.rows(CACHE, 'shop');
+    const here = await service.database.superuser('SELECT k FROM shop.t_item');
+    const keys = new Set(here.map((r) => r.k));
+    const wanted = (await other.superuser('SELECT k FROM shop.t_sale')).filter((r) => keys.has(r.k)).length;
+    for (const [table, condition] of [
+      ['SYS_CONCEPTS', "c.concept = 'sale'"],
+      ['SYS_USERS', "c.user_name = 'admin'"],
+    ]) {
+      const sql = `SELECT count(*) AS n FROM svc.sale s JOIN svc.item i ON i.k = s.k JOIN ${table} c ON ${condition}`;
+      expect((await asked(sql)).rows, table).toEqual([{ n: wanted }]);
+      const limited = await service.fetch('/svc/api/query/', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-api-key': service.token, 'results-limit': '5' },
+        body: JSON.stringify({ ontology_name: 'shop', query: sql }),
+      });
+      expect(await limited.text(), table).toContain(`"n":${wanted}`);
+    }
+  });
+
   it('has the same values', async () => {
     await service.rows(CACHE, 'shop');
     const [name] = (await tables()).slice(-1);

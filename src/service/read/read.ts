@@ -18,7 +18,6 @@ import {
   type Plan,
   type PlanContext,
   type PlanOptions,
-  planSelect,
   rebind,
 } from '../../planner/index.ts';
 import type { LogicalPlan } from '../../planner/logical/index.ts';
@@ -80,12 +79,12 @@ export async function prepareRead(session: Session, statement: ReadStatement, wh
   const references = new References(session);
   const targets = new Targets(session);
   const caches = whole === undefined || !session.draft?.row.caches?.length ? NO_CACHES : await (await loadCaches()).cachesOf(session, whole);
+  const whileNeeded: Needs['whileNeeded'] = (make) =>
+    counts.whileNeeded(() => references.whileNeeded(() => targets.whileNeeded(() => definers.whileNeeded(make))));
   const planned = async (source: Source, output: OutputOptions, more: Partial<Needs> = {}): Promise<Planned> => {
-    const needs: Needs = { definers, counts, references, targets, caches, inspect: undefined, rewrite: undefined, ...more };
+    const needs: Needs = { definers, counts, references, targets, whileNeeded, caches, inspect: undefined, rewrite: undefined, ...more };
     return {
-      ...(await counts.whileNeeded(() =>
-        references.whileNeeded(() => targets.whileNeeded(() => definers.whileNeeded(() => plan(session, source, known, output, needs)))),
-      )),
+      ...(await whileNeeded(() => plan(session, source, known, output, needs))),
       live: () => planned(source, output, { ...more, caches: NO_CACHES }),
       rewritten: (rewrite) => planned(source, output, { ...more, rewrite }),
     };
@@ -164,6 +163,8 @@ interface Needs {
   readonly counts: PlanCounts;
   readonly references: References;
   readonly targets: Targets;
+  /** Calls `make`, and calls it again after reading what it needs. All planning runs in it: what is known may become too old between two plans. */
+  readonly whileNeeded: <T>(make: () => T) => Promise<T>;
   readonly caches: Caches;
   /** If set, the statement is planned even if a plan of it is kept. */
   readonly inspect: PlanOptions['inspect'];
@@ -241,9 +242,11 @@ function plan(session: Session, source: Source, known: Graph | undefined, output
   const kept = inspect || needs.rewrite ? undefined : keys && findPlan(keys.all());
   if (kept !== undefined && isValid(kept.plan, context)) return admitted(bound === undefined ? kept : { plan: rebind(kept.plan, bound), text: kept.text });
   const options = { ...output, ...(bound === undefined ? {} : { bound }), ...(inspect ? { inspect } : {}) };
-  let made = within(() => planAcross(context, source, options, needs.caches.across));
+  const planOf = (over: PlanContext, chosen: PlanOptions): Plan => within(() => planAcross(over, source, chosen, needs.caches.across));
+  let made = planOf(context, options);
   // results-limit does not apply to reads of system tables (docs/design/rows-and-json.md#limits)
-  if (output.limit !== undefined && read.size > 0) made = within(() => planSelect(context, source));
+  const unlimited = bound === undefined ? {} : { bound };
+  if (output.limit !== undefined && read.size > 0) made = planOf(context, unlimited);
   const whole = verify(made);
   // plans that read system tables are not cached: the rows depend on the caller and are parameters of the plan
   if (read.size === 0) keepPlan(keys?.of(made, needs.definers), whole);
@@ -251,7 +254,7 @@ function plan(session: Session, source: Source, known: Graph | undefined, output
   const late = async (): Promise<VerifiedPlan> => {
     const { withLate } = await import('../tell/show.ts');
     const systemTable = systemTables(await withLate(session, system(), read));
-    return verify(within(() => planSelect({ ...context, systemTable }, source)));
+    return verify(await needs.whileNeeded(() => planOf({ ...context, systemTable }, unlimited)));
   };
   return { ...admitted(whole), late };
 }

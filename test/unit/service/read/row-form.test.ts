@@ -20,13 +20,21 @@ const MAIN = { name: 'main', ...parseDatasourceSecret(SECRET) };
 
 let now = 0;
 
+/** A catalog that lists no changes, and takes a minute to do it. */
+const db = {
+  query: async () => {
+    now += 60_000;
+    return [];
+  },
+};
+
 function session(): Session {
   const row = { name: 'company', key: 'company', version: 'v', allowedFunctions: null, datasources: ['main'], active: 'main' };
   const config = { product: 'svc', datasourceSecrets: { DATASOURCE_MAIN: SECRET } };
   const snapshot = { ontologies: [row], datasources: [{ name: 'main', key: 'main', type: 'postgres', secret: 'DATASOURCE_MAIN' }], agents: [] };
   const principal = { name: 'admin', isAdmin: true, roles: [], grants: [] };
   return {
-    request: { runtime: { parser: context.parser, config, now: () => now }, spending: new Spending() },
+    request: { runtime: { parser: context.parser, config, db, now: () => now }, spending: new Spending() },
     script: { limit: null, datasource: null },
     caller: { principal, snapshot },
     draft: { name: 'company', version: 'v', changed: false, row },
@@ -123,5 +131,17 @@ describe('a plan', () => {
     vi.stubGlobal('fetch', () => Promise.reject(new Error('gone')));
     now += 60_000;
     expect(keys(await planned(text))).toBe(0);
+  });
+
+  it('of a system table is made again when what is known has become old, or was not known, while the rows were read', async () => {
+    rememberRole(MAIN, fromProbe(DISTRIBUTED)!, now);
+    await planned();
+    const old = await query('SELECT * FROM SYS_AUDIT');
+    expect((await old.late!()).plan.sql).toBe(old.plan.sql);
+    forgetTargets();
+    forgetRoles();
+    const unknown = await query('SELECT * FROM SYS_AUDIT');
+    rememberRole(MAIN, fromProbe(DISTRIBUTED)!, now);
+    expect((await unknown.late!()).plan.sql).toBe(unknown.plan.sql);
   });
 });
