@@ -177,6 +177,36 @@ describe('CACHE CUBE', () => {
     expect((await asked('SELECT pieces FROM vsvc.twins')).isCached).toBe(true);
   });
 
+  it('refuses such a path in a calculated property, unless each query joins it', async () => {
+    await service.database.exec("INSERT INTO shop.t_twin VALUES (1, 'ein')");
+    await service.rows(
+      `CREATE PROPERTY tag string AS SELECT "twinned[twin].label";
+      CREATE CONCEPT tagged (tag string) INHERITS (sale);
+      CREATE MAPPING m_tagged INTO tagged AS SELECT id, buyer AS buyer_no, referrer AS twin_no, day, qty, price FROM shop.t_sale`,
+      'shop',
+    );
+    const cubes = {
+      dimension: 'SELECT day, tag, SUM(qty) AS pieces, COUNT(id) AS n FROM dsvc.tagged',
+      measure: 'SELECT day, SUM(qty) AS pieces, MAX(tag) AS last FROM dsvc.tagged',
+      filter: "SELECT day, SUM(qty) AS pieces, COUNT(*) FILTER (WHERE tag = 'one') AS n FROM dsvc.tagged",
+      both: `SELECT "twinned[twin].label" AS label, SUM(qty) AS pieces FROM dsvc.tagged WHERE tag <> 'two'`,
+    };
+    for (const [name, sql] of Object.entries(cubes)) {
+      await service.rows(`CREATE ONTOLOGY CUBE tags_${name} AS ${sql}`, 'shop');
+      expect(await service.fault(`CACHE CUBE tags_${name} OPTIONS (schema = 'cached')`, 'shop'), name).toBe('400 not_supported');
+      expect((await asked(`SELECT pieces FROM vsvc.tags_${name}`)).isCached, name).toBe(false);
+    }
+    await service.rows("CREATE ONTOLOGY CUBE tags AS SELECT tag, SUM(qty) AS pieces FROM dsvc.tagged WHERE tag <> 'two'", 'shop');
+    const live = await asked('SELECT pieces FROM vsvc.tags');
+    await service.rows("CACHE CUBE tags OPTIONS (schema = 'cached')", 'shop');
+    expect(await asked('SELECT pieces FROM vsvc.tags')).toEqual({ ...live, isCached: true });
+    const joined = "FROM shop.t_sale s JOIN shop.t_twin t ON t.id = s.referrer WHERE t.label <> 'two'";
+    expect(live.rows).toEqual(await service.database.superuser(`SELECT sum(s.qty)::int AS pieces ${joined}`));
+    await service.database.exec("DELETE FROM shop.t_twin WHERE label = 'ein'");
+    await service.rows("CACHE CUBE tags_dimension OPTIONS (schema = 'cached')", 'shop');
+    expect((await asked('SELECT pieces FROM vsvc.tags_dimension')).isCached).toBe(true);
+  });
+
   it('refuses to-many paths, measures of other concepts, and collations that may be nondeterministic anywhere', async () => {
     const cubes = {
       many: 'SELECT "bought[sale].day" AS day, COUNT(id) AS n FROM dsvc.buyer',
