@@ -60,6 +60,8 @@ const REMOVE = sql`WITH gone AS (DELETE FROM kg_catalog.mapping_caches WHERE ont
   UPDATE kg_catalog.cache_tables SET drop_after = now() + make_interval(secs => $3::int)
   WHERE ontology_id = $1 AND mapping_key = $2 AND rows IS NOT NULL AND drop_after = 'infinity'`;
 const FIND = sql`SELECT schema_name, indexes, max_age_s, incremental::text AS incremental FROM kg_catalog.mapping_caches WHERE ontology_id = $1 AND mapping_key = $2`;
+const PLACE = sql`SELECT t.datasource FROM kg_catalog.cache_tables t LEFT JOIN kg_catalog.mapping_caches c ON c.current = t.id
+  WHERE t.ontology_id = $1 AND t.mapping_key = $2 ORDER BY c.current IS NULL, t.id DESC LIMIT 1`;
 const BASE = sql`SELECT t.id::text AS id, t.secret, t.connection, t.digest, t.schema_name, t.table_name, t.as_of::text AS as_of, t.increments
   FROM kg_catalog.mapping_caches c JOIN kg_catalog.cache_tables t ON t.id = c.current
   WHERE c.ontology_id = $1 AND c.mapping_key = $2 AND c.incremental = $3::jsonb`;
@@ -131,6 +133,12 @@ export async function findCache(db: CatalogDb, ontologyId: string, mappingKey: s
   const { column, overlap, fullEvery } = (row.incremental === null ? {} : JSON.parse(String(row.incremental))) as Partial<Incremental>;
   const incremental = column === undefined || overlap === undefined || fullEvery === undefined ? null : { column, overlap, fullEvery };
   return { schema: String(row.schema_name), indexes: row.indexes === true, maxAge: Number(row.max_age_s), incremental };
+}
+
+/** The name of the datasource that has the tables of a cache; undefined if it has none. @throws SvcError 503 */
+export async function datasourceOfCache(db: CatalogDb, ontologyId: string, mappingKey: string): Promise<string | undefined> {
+  const [row] = await db.query(PLACE, [ontologyId, mappingKey]);
+  return row === undefined ? undefined : String(row.datasource);
 }
 
 const jsonOf = (incremental: Incremental | null | undefined): string | null => (incremental == null ? null : JSON.stringify(incremental));

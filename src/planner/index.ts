@@ -14,7 +14,7 @@ import { settleBarriers } from './plan/barriers.ts';
 import { type BoundValue, boundText, type CachedTable, type NamedRelation, type PlanContext, type Target } from './plan/context.ts';
 import { dropUnusedParameters } from './plan/parameters.ts';
 import { PlanState } from './plan-state.ts';
-import { printStatement } from './print/index.ts';
+import { printStatement, STATEMENT_LIMITS } from './print/index.ts';
 import { nameCalls } from './read/caller.ts';
 import type { Declared } from './verify/index.ts';
 
@@ -34,12 +34,6 @@ export type {
   ViewTables,
 } from './plan/context.ts';
 export { leadsToMany } from './plan/hop.ts';
-
-/** The length of the longest SQL that is sent. PostgreSQL would need gigabytes to plan a longer statement, and the verifier parses it again. */
-const MAX_CHARACTERS = 256 * 1024;
-
-/** How many sets of rows a statement may keep in memory. With the defaults of work_mem and hash_mem_multiplier each may take 8 MB. */
-const MAX_SETS = 160;
 
 /** One statement for one datasource. */
 export interface Plan {
@@ -139,8 +133,7 @@ function plan(context: PlanContext, source: Source, options: PlanOptions): Plan 
   requireInterruptible(query, state.params, state.longestRows, parsed.offsetOf);
   const places: [number, number][] = [];
   const { text: sql, listLength } = printStatement(query, {
-    longest: MAX_CHARACTERS,
-    mostSets: MAX_SETS,
+    ...STATEMENT_LIMITS,
     mark: (offset, location) => {
       const place = parsed.offsetOf(location);
       if (place !== undefined) places.push([offset, place - source.offset]);

@@ -22,6 +22,10 @@ export const LIMITS: Readonly<Record<Counted, { readonly most: number; readonly 
 export class Spending {
   /** Plans of reading statements. */
   readonly reads = new Budget(READS_LIMITS, 'all that the statements of the request read');
+  /** Plans of cached cubes and views, which show whether a statement may read their tables. Those that exceed it are read live. */
+  readonly trials = new Budget(READS_LIMITS, 'the cached cubes and views');
+  /** Plans of all cached cubes and views of ontologies, for SYS_CACHES. */
+  readonly caches = new Budget(EXAMPLES_LIMITS, 'the cached cubes and views');
   /** Modelling statements, policies and their checks. */
   readonly models = new Budget(SCRIPT_LIMITS, 'the script');
   /** Rows of system tables and descriptions of ontologies. */

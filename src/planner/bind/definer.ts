@@ -16,15 +16,20 @@ export function withoutHiddenNames(kind: 'view' | 'concept', name: string): Fram
     try {
       return make();
     } catch (error) {
-      if (!(error instanceof SvcError) || OWN.has(error.code)) throw error;
-      if (error.status !== 403 && !error.code.startsWith('unknown_') && !IN_PATHS.has(error.code)) throw error;
-      throw forbidden(`${kind}_unreadable`, `the ${kind} \`${name}\` cannot be read: its definer may not read everything that it names`, {
-        hint: `Ask the maintainer of the ${kind}`,
-        cause: error,
-      });
+      throw error instanceof SvcError && !OWN.has(error.code) && isOfNames(error) ? unreadable(kind, name, error) : error;
     }
   };
 }
+
+/** True for an error about a name in a text. */
+export const isOfNames = ({ status, code }: SvcError): boolean => status === 403 || code.startsWith('unknown_') || IN_PATHS.has(code);
+
+/** 403: a text cannot be read. */
+export const unreadable = (kind: 'view' | 'concept', name: string, cause: SvcError): SvcError =>
+  forbidden(`${kind}_unreadable`, `the ${kind} \`${name}\` cannot be read: its definer may not read everything that it names`, {
+    hint: `Ask the maintainer of the ${kind}`,
+    cause,
+  });
 
 /**
  * Resolves names of a view's text with the current rights of its definer; in the condition of a policy, against the whole model

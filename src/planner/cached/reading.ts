@@ -1,5 +1,6 @@
 /** Cached cubes in FROM: a block that only needs what the table of a cube has reads the table (docs/design/caches.md#cached-cubes). */
 import type { FuncCall } from '@pgsql/types';
+import type { Budget } from '../../budget.ts';
 import type { ViewDef } from '../../ontology/model.ts';
 import { fold } from '../../ontology/names.ts';
 import { CubeRelation } from '../bind/cubes.ts';
@@ -25,10 +26,15 @@ const MARKS = new Set(['sum', 'count', 'avg', 'min', 'max']);
 export class CachedCubes implements CubeTables {
   readonly #views: ReadonlySet<string>;
   readonly #tableOf: TableOf;
+  readonly #trials: Budget | undefined;
   readonly #known = new Map<ViewDef, Cached | undefined>();
 
-  /** @param names the folded names of the cubes that have a table */
-  constructor(names: ReadonlySet<string>, tableOf: TableOf) {
+  /**
+   * @param names the folded names of the cubes that have a table
+   * @param trials budget of the plans that are compared with the tables
+   */
+  constructor(names: ReadonlySet<string>, tableOf: TableOf, trials?: Budget) {
+    this.#trials = trials;
     this.#views = names;
     this.#tableOf = tableOf;
   }
@@ -63,7 +69,7 @@ export class CachedCubes implements CubeTables {
   }
 
   #find(context: PlanContext, view: ViewDef): Cached | undefined {
-    const made = triedPlan(() => cubeSelect(context, view));
+    const made = triedPlan(() => cubeSelect(context, view), this.#trials);
     const table = made === undefined || typeof made === 'string' ? undefined : this.#tableOf(view, made);
     return made === undefined || typeof made === 'string' || table === undefined ? undefined : { select: made, table };
   }

@@ -1,5 +1,6 @@
 /** The SELECT whose rows the table of a cached cube has: partial aggregates of the cube by its dimensions (docs/design/caches.md#cached-cubes). */
-import { SvcError } from '../../errors.ts';
+import { Budget, PLAN_LIMITS } from '../../budget.ts';
+import { badRequest, SvcError } from '../../errors.ts';
 import { quoteDouble } from '../../language/quote.ts';
 import type { ViewDef } from '../../ontology/model.ts';
 import { fold } from '../../ontology/names.ts';
@@ -14,7 +15,7 @@ import type { BoundBlock } from '../plan/block.ts';
 import type { PlanContext } from '../plan/context.ts';
 import { clone, type Node, type SelectStmt, target } from '../plan/tree.ts';
 import { PlanState } from '../plan-state.ts';
-import { printSelect } from '../print/index.ts';
+import { printSelect, STATEMENT_LIMITS } from '../print/index.ts';
 import type { Declared } from '../verify/index.ts';
 import { columnsOf, countStar, inTable, isExact, Partials, propertyOf, rowsIn, typeOfProperty } from './partials.ts';
 
@@ -47,6 +48,14 @@ export interface CubeSelect {
   readonly state: PlanState;
 }
 
+/** What decides the rows of a table: its SELECT, and the types and collations of the columns that it reads. */
+export const decides = ({ sql, datasource, state }: Pick<CubeSelect, 'sql' | 'datasource' | 'state'>): string => {
+  const sources = [...state.texts.declared.sources].map(({ name, columns }) =>
+    JSON.stringify([name, columns.map((c) => [c.name, c.type, c.modifier, c.collation])]),
+  );
+  return JSON.stringify([sql, datasource.toLowerCase(), sources.sort()]);
+};
+
 /** Columns of the table: the sum of `rows` is the same number as `total` if each row has at most one row of each path. */
 export interface Counted {
   readonly rows: string;
@@ -58,10 +67,23 @@ export interface Counted {
 export type Uncacheable = 'restricted' | 'volatile';
 export type UncacheableCube = Uncacheable | 'paths' | 'collation' | 'key' | 'measures';
 
-/** What a plan gives; undefined if it fails: the live query gives the error with its place. */
-export function triedPlan<T>(plan: () => T): T | undefined {
+/** Makes a plan within the limits of one statement. @throws SvcError 400 `too_complex`, and as `plan` */
+export function limitedPlan<T>(what: string, plan: () => T): T {
   try {
-    return plan();
+    return new Budget(PLAN_LIMITS, what).run(plan);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw badRequest('too_complex', `${what} is nested too deeply`, { cause: error });
+  }
+}
+
+/**
+ * What a plan gives; undefined if it fails or becomes too large: the live query gives the error with its place.
+ * @param trials counts the plan; an enclosing budget does not, because the live plan is counted there
+ */
+export function triedPlan<T>(plan: () => T, trials: Budget = new Budget(PLAN_LIMITS, 'the trial')): T | undefined {
+  try {
+    return trials.apart(() => limitedPlan('the trial', plan));
   } catch (error) {
     if (error instanceof SvcError) return undefined;
     throw error;
@@ -110,7 +132,7 @@ export function cubeSelect(context: PlanContext, view: ViewDef): CubeSelect | Un
   if (parts.isKeyed) return 'key';
   if (!kept.some((k) => k?.isMeasure)) return 'measures';
   const { declared, datasource } = state;
-  return { sql: printSelect(stmt), declared, datasource, columns, dimensions, kept, lost, rows: rowsIn(dimensions), counted, state };
+  return { sql: printSelect(stmt, STATEMENT_LIMITS), declared, datasource, columns, dimensions, kept, lost, rows: rowsIn(dimensions), counted, state };
 }
 
 /** Binds a SELECT on a cube. Its blocks are not lowered yet. */

@@ -1,4 +1,5 @@
 /** Cached views in FROM: a view whose rows are the same for the caller as for nobody is read from its table (docs/design/caches.md#cached-views). */
+import type { Budget } from '../../budget.ts';
 import type { Graph } from '../../ontology/graph.ts';
 import type { ViewDef } from '../../ontology/model.ts';
 import { fold } from '../../ontology/names.ts';
@@ -11,7 +12,7 @@ import type { CachedTable, PlanContext, ViewTables } from '../plan/context.ts';
 import { column, select, subselect, target } from '../plan/tree.ts';
 import { declaredType } from '../plan/wanted.ts';
 import type { PlanState } from '../plan-state.ts';
-import { printSelect } from '../print/index.ts';
+import { printSelect, STATEMENT_LIMITS } from '../print/index.ts';
 import { cachedColumn } from '../read/cached-rows.ts';
 import type { Declared } from '../verify/index.ts';
 import { isExact } from './partials.ts';
@@ -46,7 +47,7 @@ export function viewSelect(context: PlanContext, view: ViewDef): ViewSelect | Un
   const stmt = select({ targetList: names.map((n) => target(column('m', n), n)), fromClause: [subselect(query, 'm', { columns: names })] });
   if (state.references.hasMeasures) refuseOuterMeasures(stmt, state.references);
   requireInterruptible(stmt, [], state.longestRows, () => undefined);
-  return { sql: printSelect(stmt), declared: state.declared, datasource: state.datasource, columns, state };
+  return { sql: printSelect(stmt, STATEMENT_LIMITS), declared: state.declared, datasource: state.datasource, columns, state };
 }
 
 /** The positions of the columns of a view that are a key of a concept or an end of a relationship, and whether their values are short. */
@@ -70,10 +71,15 @@ export type TableOfView = (view: ViewDef, select: ViewSelect) => CachedTable | u
 export class CachedViews implements ViewTables {
   readonly #names: ReadonlySet<string>;
   readonly #tableOf: TableOfView;
+  readonly #trials: Budget | undefined;
   readonly #known = new Map<ViewDef, Cached | undefined>();
 
-  /** @param names the folded names of the views that have a table */
-  constructor(names: ReadonlySet<string>, tableOf: TableOfView) {
+  /**
+   * @param names the folded names of the views that have a table
+   * @param trials budget of the plans that are compared with the tables
+   */
+  constructor(names: ReadonlySet<string>, tableOf: TableOfView, trials?: Budget) {
+    this.#trials = trials;
     this.#names = names;
     this.#tableOf = tableOf;
   }
@@ -86,7 +92,7 @@ export class CachedViews implements ViewTables {
   }
 
   #find(context: PlanContext, view: ViewDef): Cached | undefined {
-    const made = triedPlan(() => viewSelect(context, view));
+    const made = triedPlan(() => viewSelect(context, view), this.#trials);
     const table = made === undefined || typeof made === 'string' ? undefined : this.#tableOf(view, made);
     return made === undefined || typeof made === 'string' || table === undefined ? undefined : { select: made, table };
   }

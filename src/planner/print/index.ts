@@ -22,6 +22,9 @@ export interface PrintOptions {
   readonly mostSets?: number;
 }
 
+/** The longest SQL that is sent, and the most sets. PostgreSQL would need gigabytes to plan a longer statement; with the defaults of work_mem and hash_mem_multiplier each set may take 8 MB. */
+export const STATEMENT_LIMITS = { longest: 256 * 1024, mostSets: 160 } as const;
+
 /**
  * Prints a SelectStmt.
  * @throws SvcError 400 `unsupported_syntax` for syntax that a query must not contain (locking clauses, INTO, ONLY, XML, ..) and for nodes and fields that this

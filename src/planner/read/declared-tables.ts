@@ -1,6 +1,6 @@
 /** The tables that the SQL of a plan may read: those of its mappings and raw views. */
 
-import type { ColumnDef } from '../../ontology/model.ts';
+import type { ColumnDef, MappingDef, ViewDef } from '../../ontology/model.ts';
 import { hasPlainCollation } from '../facts/column-types.ts';
 import { type SelectStmt, walk } from '../plan/tree.ts';
 import type { DeclaredTable } from '../verify/index.ts';
@@ -10,6 +10,8 @@ import type { Table } from './table-scope.ts';
 export class DeclaredTables {
   /** Tables by schema, then by name. */
   readonly #schemas = new Map<string, Map<string, { readonly sets: Set<ReadonlySet<string>>; isWhole: boolean }>>();
+  /** The mappings and raw views that the plan reads. */
+  readonly sources = new Set<MappingDef | ViewDef>();
   /** False if a text that the plan compares may have a nondeterministic collation, as far as `noteTexts` was called. */
   isExact = true;
 

@@ -163,6 +163,7 @@ export class Texts {
   }
 
   #declare({ stmt, tables, columns }: TableQuery, def: MappingDef | ViewDef): void {
+    this.declared.sources.add(def);
     this.#facts.noteCollations(def.columns);
     if (this.#context.rewrite !== undefined) this.declared.noteTexts(def.columns, stmt);
     if (this.#facts.isRestricted && comparesColumns(stmt)) this.#facts.noteUnknownComparison();

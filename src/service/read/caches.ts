@@ -1,4 +1,5 @@
 /** The cached mappings, cubes and views that a statement may read (docs/design/caches.md#cached-mappings). Loaded if the ontology of a request has some. */
+import type { Budget } from '../../budget.ts';
 import { ByteStore } from '../../cache.ts';
 import { viewOfKey } from '../../catalog/caches.ts';
 import type { CacheRow } from '../../catalog/snapshot.ts';
@@ -8,7 +9,8 @@ import type { Graph } from '../../ontology/graph.ts';
 import type { MappingDef, ViewDef } from '../../ontology/model.ts';
 import { fold } from '../../ontology/names.ts';
 import { CachedCubes } from '../../planner/cached/reading.ts';
-import { CachedViews } from '../../planner/cached/views.ts';
+import type { CubeSelect } from '../../planner/cached/select.ts';
+import { CachedViews, type ViewSelect } from '../../planner/cached/views.ts';
 import type { CachedTable, Plan } from '../../planner/index.ts';
 import { connectionDigest } from '../caller/datasource.ts';
 import { digestIn } from '../caller/mapping-digest.ts';
@@ -53,7 +55,7 @@ export async function cachesOf(session: Session, graph: Graph): Promise<Caches> 
     return other?.datasource === datasource ? other : of(mapping);
   });
   const key = [...[...tables.values(), ...others.values()].map((t) => t.name), ...views.map((v) => JSON.stringify([v.row.table, ...v.datasources]))].join();
-  return { of, across, key, ...(views.length > 0 ? tablesOf(views) : {}) };
+  return { of, across, key, ...(views.length > 0 ? tablesOf(views, request.spending.trials) : {}) };
 }
 
 /** The table of a cube or view that is young enough. */
@@ -77,15 +79,13 @@ async function placesOf({ request, caller, draft }: Session): Promise<ReadonlyMa
 }
 
 /** The tables of cubes and views: one may be read if the SELECT of its rows, planned for the caller, is the one that made it. */
-function tablesOf(tables: readonly ViewTable[]): Pick<Caches, 'cubes' | 'views'> {
+function tablesOf(tables: readonly ViewTable[], trials: Budget): Pick<Caches, 'cubes' | 'views'> {
   const names = (kind: ViewTable['kind']): ReadonlySet<string> => new Set(tables.filter((t) => t.kind === kind).map((t) => t.name));
-  const tableOf = (view: ViewDef, select: { readonly sql: string; readonly datasource: string }): CachedTable | undefined => {
-    const table = tables.find(
-      (t) => t.name === fold(view.name) && t.datasources.includes(fold(select.datasource)) && t.row.digest === viewDigest(view, select),
-    );
+  const tableOf = (view: ViewDef, select: CubeSelect | ViewSelect): CachedTable | undefined => {
+    const table = tables.find((t) => t.name === fold(view.name) && t.datasources.includes(fold(select.datasource)) && t.row.digest === viewDigest(select));
     return table && { mapping: view.name, of: table.kind, schema: table.row.schema, name: table.row.table, asOf: table.row.asOf };
   };
-  return { cubes: new CachedCubes(names('cube'), tableOf), views: new CachedViews(names('view'), tableOf) };
+  return { cubes: new CachedCubes(names('cube'), tableOf, trials), views: new CachedViews(names('view'), tableOf, trials) };
 }
 
 const messageOf = (error: unknown): string => (error instanceof SvcError && error.cause instanceof Error ? error.cause.message : '');

@@ -27,7 +27,7 @@ export interface CacheLine {
   /** In seconds. */
   readonly maxAge: number;
   /**
-   * `used`: queries read the table. They read the mapping's own tables if it is `expired` (too old), `changed` (made of another SELECT) or `empty` (no refresh has
+   * `used`: queries read the table. They read the mapping's own tables if it is `expired` (too old), `changed` (made of another SELECT, or of a cube or view whose SELECT is too large) or `empty` (no refresh has
    * ended).
    */
   readonly state: 'used' | 'expired' | 'changed' | 'empty';
@@ -52,7 +52,7 @@ export async function visibleCaches({ caller, request }: Session, ontology: Onto
   const lines: CacheLine[] = [];
   for (const { mapping, key, schema, maxAge, error, failed, table, ...rest } of await listCaches(db, ontology.id)) {
     const view = viewOfKey(key);
-    const def = view === undefined ? await mappingOf(request.runtime, caller, graph, key, table?.datasource) : viewOf(request.runtime, graph, view);
+    const def = view === undefined ? await mappingOf(request.runtime, caller, graph, key, table?.datasource) : viewOf(request, graph, view);
     // the cache of something that was dropped, or that the caller does not see
     if (def === undefined && !seesAll(caller.principal, ontology.name)) continue;
     const mayQuery = table !== null && can(caller.principal, 'query', ['datasource', table.datasource]);
@@ -92,8 +92,8 @@ async function mappingOf(runtime: Runtime, caller: Caller, graph: Graph, key: st
 }
 
 /** A cube or view that the caller sees. */
-function viewOf(runtime: Runtime, graph: Graph, { kind, name }: NonNullable<ReturnType<typeof viewOfKey>>): Cached | undefined {
+function viewOf({ runtime, spending }: Session['request'], graph: Graph, { kind, name }: NonNullable<ReturnType<typeof viewOfKey>>): Cached | undefined {
   const view = find(graph.model.views, name) && graph.whole.view(name);
   if (view === undefined || view.cube !== (kind === 'cube')) return undefined;
-  return digestForNobody(runtime, graph, view) ?? { digest: undefined, datasource: undefined };
+  return digestForNobody(runtime, graph, view, spending.caches) ?? { digest: undefined, datasource: undefined };
 }

@@ -6,21 +6,23 @@ import type { CacheCube, CacheView, UncacheCube, UncacheView } from '../../langu
 import { find } from '../../ontology/apply/lists.ts';
 import type { Graph } from '../../ontology/graph.ts';
 import type { ViewDef } from '../../ontology/model.ts';
+import { isOfNames, unreadable } from '../../planner/bind/definer.ts';
 import type { CubeSelect, UncacheableCube } from '../../planner/cached/select.ts';
 import { lookupsOf, type UncacheableView, type ViewSelect } from '../../planner/cached/views.ts';
 import { cachedColumn } from '../../planner/read/cached-rows.ts';
 import { unknownInStatement } from '../caller/lookup.ts';
 import { mayMakePolicies } from '../caller/policies.ts';
 import { seenBy, seesAll } from '../caller/sight.ts';
-import { digestForNobody, plannedForNobody, viewDigest } from '../caller/view-digest.ts';
+import { plannedForNobody, viewDigest } from '../caller/view-digest.ts';
 import { verified } from '../read/verified.ts';
 import { cacheOptions } from './cache-options.ts';
-import { editable, editedDatasource, findOrRoom, refreshing, removing, requireFresh, requireWriter } from './caching.ts';
+import { editable, editedDatasource, findOrRoom, refreshing, removing, requireFresh, requireSomeDatasource, requireWriter } from './caching.ts';
 import type { Changing, Done } from './changing.ts';
+import type { Draft } from './draft.ts';
 import type { Kinds } from './kinds.ts';
 
 const WHY: Readonly<Record<UncacheableCube | UncacheableView, string>> = {
-  restricted: 'it reads the properties of a caller',
+  restricted: 'its rows depend on the caller',
   paths: 'it follows a path that may lead to several rows, has a measure of another concept, or reads more than one concept',
   volatile: 'it depends on the time or on chance',
   collation: 'a column of its concept has a collation other than the default, C and POSIX, or an expression has COLLATE',
@@ -49,7 +51,9 @@ async function cache(ctx: Changing, kind: Kind, { name, options: written, source
       seen.map((v) => v.name),
     );
   }
-  const select = selectOf(ctx, whole, view, name.offset);
+  if (view.datasource === null) requireSomeDatasource(ctx, draft, source.offset);
+  else editedDatasource(ctx, view.datasource, source.offset);
+  const select = selectOf(ctx, draft, whole, view, name.offset);
   const datasource = editedDatasource(ctx, select.datasource, source.offset);
   const writer = requireWriter(runtime, datasource, source.offset);
   const key = viewKey(kind, view.name);
@@ -61,7 +65,7 @@ async function cache(ctx: Changing, kind: Kind, { name, options: written, source
   const counted = 'counted' in select ? select.counted : undefined;
   const read = { rows, sources: select.declared.tables, indexes: options.indexes ? indexesOf(select, whole) : [], counted };
   const letter = kind === 'cube' ? ('c' as const) : ('v' as const);
-  const of = { ontologyId: draft.row.id, key, digest: viewDigest(view, select), letter, datasource, writer };
+  const of = { ontologyId: draft.row.id, key, digest: viewDigest(select), letter, datasource, writer };
   const target = { ...of, options, isWritten, mayLengthen: mayMakePolicies(principal, draft.name), mapping: undefined, rowKey: undefined, ...read };
   return refreshing(ctx, { key, name: view.name, kind }, old, target);
 }
@@ -75,15 +79,24 @@ function indexesOf(select: CubeSelect | ViewSelect, whole: Graph): readonly Cach
   return indexes.slice(0, MOST_INDEXES);
 }
 
+/** An error of a plan with the whole model, for a caller who does not see all of it: its message may name what is hidden. */
+function withoutNames(error: SvcError, view: ViewDef, refused: (why: string) => SvcError): SvcError {
+  if (error.code === 'too_complex') return badRequest('too_complex', `the plan of ${quoted(view.name)} becomes too large`);
+  if (isOfNames(error)) return unreadable('view', view.name, error);
+  return refused('a query on it fails');
+}
+
 /** The SELECT of the table of a cube or view, for no caller. @throws SvcError 400 `not_supported`, and as a query on it */
-function selectOf(ctx: Changing, whole: Graph, view: ViewDef, offset: number): CubeSelect | ViewSelect {
+function selectOf(ctx: Changing, draft: Draft, whole: Graph, view: ViewDef, offset: number): CubeSelect | ViewSelect {
   const refused = (why: string): SvcError =>
     badRequest('not_supported', `the ${view.cube ? 'cube' : 'view'} ${quoted(view.name)} cannot be cached: ${why}`, { offset });
   let select: ReturnType<typeof plannedForNobody>;
   try {
-    select = plannedForNobody(ctx.session.request.runtime, whole, view);
+    const { runtime, spending } = ctx.session.request;
+    select = plannedForNobody(runtime, whole, view, spending.reads);
   } catch (error) {
     if (error instanceof SvcError && error.code === 'forbidden_function') throw refused('a mapping or an expression calls functions of the datasource');
+    if (error instanceof SvcError && !seesAll(ctx.principal, draft.name)) throw withoutNames(error, view, refused).at(offset);
     throw error instanceof SvcError && error.offset === undefined ? error.at(offset) : error;
   }
   if (typeof select === 'string') throw refused(WHY[select]);
@@ -100,9 +113,8 @@ async function uncache(ctx: Changing, kind: Kind, { name, source }: UncacheCube 
   if (!isSeen || (await findCache(ctx.db, draft.row.id, key)) === undefined) {
     throw badRequest('not_cached', `the ${kind} ${quoted(name.text)} is not cached`, { offset: name.offset });
   }
-  const view = find(viewsOf(whole, kind), name.text);
-  const datasource = view && digestForNobody(runtime, whole, view)?.datasource;
-  return removing(ctx, draft, { key, name: name.text, kind }, datasource, source.offset);
+  // its text may name another datasource by now
+  return removing(ctx, draft, { key, name: name.text, kind }, undefined, source.offset);
 }
 
 export const VIEW_CACHES: Kinds<'cache_cube' | 'uncache_cube' | 'cache_view' | 'uncache_view'> = {

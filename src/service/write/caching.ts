@@ -1,6 +1,6 @@
 /** What CACHE MAPPING, CACHE CUBE and CACHE VIEW have in common (docs/design/caches.md). */
 import { can } from '../../auth/grants.ts';
-import { type CacheOptions, findCache, makeCache, nameCache, removeCache } from '../../catalog/caches.ts';
+import { type CacheOptions, datasourceOfCache, findCache, makeCache, nameCache, removeCache } from '../../catalog/caches.ts';
 import type { DatasourceRow } from '../../catalog/snapshot.ts';
 import { badRequest, forbidden } from '../../errors.ts';
 import { fold } from '../../ontology/names.ts';
@@ -30,6 +30,12 @@ export function editedDatasource({ caller, principal }: Changing, name: string, 
   const found = caller.snapshot.datasources.find((d) => d.key === fold(name));
   if (found !== undefined && can(principal, 'edit', ['datasource', found.name])) return found;
   throw lacks('EDIT', `datasource.${name}`, offset);
+}
+
+/** Refuses a caller who may edit no datasource of an ontology, before the datasource of the rows is known. @throws SvcError 403 */
+export function requireSomeDatasource(ctx: Changing, { row }: Draft, offset: number): void {
+  if (!row.datasources.some((key) => can(ctx.principal, 'edit', ['datasource', key])))
+    editedDatasource(ctx, row.active ?? row.datasources[0] ?? 'main', offset);
 }
 
 /** The variable of a datasource's writer. @throws SvcError 400 `secret_not_set` */
@@ -91,10 +97,18 @@ export function refreshing(ctx: Changing, { key, name, kind }: Named, old: Cache
   };
 }
 
-/** Removes a cache, whose object may have been dropped. `datasource`: that of its rows, if it is known. @throws SvcError 403 */
-export function removing(ctx: Changing, { row }: Draft, { key, name, kind }: Named, datasource: string | undefined, offset: number): Done {
+/**
+ * Removes a cache, whose object may have been dropped.
+ * @param datasource that of its object; without it, that of its tables
+ * @throws SvcError 403
+ */
+export async function removing(ctx: Changing, draft: Draft, { key, name, kind }: Named, datasource: string | undefined, offset: number): Promise<Done> {
   const { runtime } = ctx.session.request;
-  if (datasource !== undefined && !can(ctx.principal, 'edit', ['datasource', datasource])) throw lacks('EDIT', `datasource.${datasource}`, offset);
+  const { row } = draft;
+  const place = datasource ?? (await datasourceOfCache(ctx.db, row.id, key));
+  // the datasource may have been dropped too
+  if (place === undefined || !ctx.caller.snapshot.datasources.some((d) => d.key === fold(place))) requireSomeDatasource(ctx, draft, offset);
+  else editedDatasource(ctx, place, offset);
   return {
     ...done([removeCache(row.id, key, graceSeconds(runtime.config))], { [kind]: name, cached: false }),
     perform: () => sweepCaches(runtime),

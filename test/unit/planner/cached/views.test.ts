@@ -55,3 +55,28 @@ it('the columns of the table are declared, and none of the tables of the view', 
   expect(declared.tables.map((t) => `${t.schema}.${t.name}`)).toEqual(['cached.t_v', 'cached.t_r']);
   expect([datasource, sql.includes('s.t')]).toEqual(['main', false]);
 });
+
+it('a trial of a large view does not make its live plan too large', () => {
+  const large = (joins: number): PlanContext => {
+    const items = Array.from({ length: joins }, (_, i) => `vsvc.v a${i}`).join(' CROSS JOIN ');
+    const { model } = graphOf(`${MODEL}; CREATE ONTOLOGY VIEW large AS SELECT a0.id FROM ${items}`, 'o', parser);
+    return { graph: compile(model, 'o'), parser, product: 'svc', activeDatasource: 'main' };
+  };
+  const planned = (context: PlanContext): number => planSelect(context, { text: 'SELECT id FROM vsvc.large', offset: 0 }).sql.length;
+  const fits = (joins: number): boolean => {
+    try {
+      return planned(large(joins)) > 0;
+    } catch {
+      return false;
+    }
+  };
+  let joins = 16;
+  while (fits(joins * 1.25)) joins *= 1.25;
+  const context = large(joins);
+  let trials = 0;
+  const views = new CachedViews(new Set(['large']), () => {
+    trials++;
+    return undefined;
+  });
+  expect([planned({ ...context, views }), trials]).toEqual([planned(context), 1]);
+});
