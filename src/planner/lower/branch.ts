@@ -35,7 +35,7 @@ import type { MaskRule } from '../secure/access.ts';
 import { listsFor } from '../secure/listed.ts';
 import { type AppliedRule, rulesOfInstances } from '../secure/policies.ts';
 import { isShown } from '../secure/shown.ts';
-import { BranchPaths, type Reading } from './calculated/branch-paths.ts';
+import { actual, BranchPaths, type Reading } from './calculated/branch-paths.ts';
 import { requireMergeable } from './calculated/calls.ts';
 import { followsAny, followsPaths, readsPaths } from './calculated/reads.ts';
 import { columnValue } from './column-value.ts';
@@ -170,18 +170,19 @@ export class Branch {
   property(def: PropertyDef, { actual = false, reader = this.reader, by }: Partial<Reading> = {}): Node {
     const applies = has(this.mapped, def) || (def.expression !== null && has(reader, def));
     const rules = actual || !applies ? [] : (this.state.policies?.masks(this.mapping, def.name) ?? []);
-    return rules.reduceRight((value, rule) => this.#masked(def, rule, value, reader), this.#value(def, { actual, reader, by }));
+    return rules.reduceRight((value, rule) => this.#masked(def, rule, value, { actual, reader, by }), this.#value(def, { actual, reader, by }));
   }
 
-  /** Applies one mask to a value, in the rows for which the mask is in force. */
-  #masked(def: PropertyDef, rule: MaskRule, value: Node, reader: Concept): Node {
+  /** Applies one mask to a value, in the rows for which the mask is in force. It replaces what the caller would see without it: a calculated value under its inputs' masks. */
+  #masked(def: PropertyDef, rule: MaskRule, value: Node, reading: Reading): Node {
     const { mask } = rule;
     if (mask.kind === 'with') this.#noteResult(this.state.texts.sharedExpression(mask, mask.expression), declaredType(this.state.graph, def), true);
     if (mask.kind === 'with') this.state.facts.mayQuote = true;
     const concerned = (rule.concept === null ? undefined : this.state.graph.concept(rule.concept)) ?? this.mapped;
     const expression = (): Node | undefined =>
       mask.kind === 'with' ? this.#expression(mask, mask.expression, `the mask \`${rule.policy}\``, actual(concerned)) : undefined;
-    const masked = maskedValue(this.state, this.#value(def, actual(reader)), mask, declaredType(this.state.graph, def), expression);
+    const unmasked = this.#value(def, def.expression === null ? actual(reading.reader) : reading);
+    const masked = maskedValue(this.state, unmasked, mask, declaredType(this.state.graph, def), expression);
     const condition = this.#isInstance(this.state.policies?.maskedWhen(rule, this.mapping) ?? []);
     return condition ? { CaseExpr: { args: [{ CaseWhen: { expr: condition, result: masked } }], defresult: value } } : masked;
   }
@@ -294,6 +295,3 @@ export class Branch {
     return rewrite(tree, (n) => ('ColumnRef' in n ? propertyAt(n.ColumnRef) : undefined)) as Node;
   }
 }
-
-/** The reading of a true value. */
-const actual = (reader: Concept): Reading => ({ actual: true, reader, by: undefined });

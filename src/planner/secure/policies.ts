@@ -179,9 +179,9 @@ export class Policies {
     if (this.#masks.size === 0) return undefined;
     const rules = propertiesOfLink(this.#graph, relationship, column, around).flatMap(({ concept, def, isKey }): readonly MaskRule[] => {
       const own = this.maskIn(concept, def.name);
-      if (own) return [own];
-      const below = isKey ? this.maskedBelow(state, concept, def, seen) : undefined;
-      return below === undefined ? [] : [{ policy: below, property: def.name, concept: null, mask: { kind: 'null' } }];
+      const below = isKey ? this.#maskedInput(state, concept, def, seen) : undefined;
+      if (below === undefined) return own ? [own] : [];
+      return [{ policy: below, property: def.name, concept: null, mask: { kind: 'null' } }];
     });
     return rules.sort(bySeverity)[0];
   }
@@ -204,12 +204,16 @@ export class Policies {
    * The name of a masked property that determines a property's value in the rows of a concept: the property itself, or one that it is calculated from;
    * undefined if they are not masked.
    */
-  maskedBelow(state: PlanState, concept: Concept, def: PropertyDef, seen: Set<string> = new Set()): string | undefined {
+  maskedBelow(state: PlanState, concept: Concept, def: PropertyDef, seen?: Set<string>): string | undefined {
+    if (this.#masks.size === 0) return undefined;
+    return this.maskIn(concept, def.name) ? def.name : this.#maskedInput(state, concept, def, seen);
+  }
+
+  /** The name of a masked property that a calculated property reads, also through others; undefined for any other property. `seen`: the calculated properties that were looked at. */
+  #maskedInput(state: PlanState, concept: Concept, def: PropertyDef, seen: Set<string> = new Set()): string | undefined {
     const key = `${concept.name} ${def.name}`;
-    if (this.#masks.size === 0 || seen.has(key)) return undefined;
+    if (def.expression === null || seen.has(key)) return undefined;
     seen.add(key);
-    if (this.maskIn(concept, def.name)) return def.name;
-    if (def.expression === null) return undefined;
     let found: string | undefined;
     walk(state.texts.plainExpression(def, def.expression), (n) => {
       if ('ColumnRef' in n) found ??= this.#maskedAt(state, concept, fieldsOf(n.ColumnRef).at(-1) ?? '', seen);

@@ -22,6 +22,9 @@ export interface Reading {
   readonly by: Graph | undefined;
 }
 
+/** The reading of a true value. */
+export const actual = (reader: Concept): Reading => ({ actual: true, reader, by: undefined });
+
 /** A calculated property whose expression is made. */
 interface Expanded {
   readonly def: PropertyDef;
