@@ -147,10 +147,19 @@ export function changeOf(set: PolicySet, world: World): Change {
   const hidden = new Set<number>();
   for (const { concept, conds } of set.rows)
     for (const thing of all.onto.rows(concept)) if (!conds.some((c) => all.holds(thing, 'dsvc', concept, c))) hidden.add(thing.id);
+  // a policy on some row of a concept hides links that refer to no visible row of it (docs/policies.md)
+  const { onto } = all;
+  const isGuarded = (concept: string): boolean =>
+    onto.mappedFor(concept).some((c) => set.rows.some((p) => onto.isA(c, p.concept) || onto.mappedFor(p.concept).includes(c)));
+  const guarded = new Set(world.concepts.map((c) => c.name).filter(isGuarded));
   const masks = new Map(set.masks.map((m) => [m.prop, { ...m, ids: m.concept === null ? null : ids(m.concept) }] as const));
   const isText = (prop: string): boolean => world.props.find((p) => p.name === prop)?.kind === 'text';
   return {
     hides: (thing: Thing) => hidden.has(thing.id),
+    hidesLink: ({ concept, columns, references }, link) => {
+      const refersTo = (thing: Thing): boolean => references.every((p, i) => onto.value(thing, concept, p) === link.get(columns[i] as string));
+      return guarded.has(concept) && !onto.rows(concept).some((thing) => !hidden.has(thing.id) && refersTo(thing));
+    },
     value: (thing, prop, value) => {
       const mask = masks.get(prop);
       if (!mask || (mask.ids && !mask.ids.has(thing.id))) return value;

@@ -3,7 +3,7 @@
  * inherits what, which things a concept has, where a hop leads. Written from the text of these rules; it shares nothing with src/.
  */
 import type { Expr, Hop, Kind, Leaf, Scalar } from './expr.ts';
-import type { ConceptSpec, MappingSpec, PropSpec, RelSpec, World } from './world.ts';
+import type { ConceptSpec, LinkEndSpec, MappingSpec, PropSpec, RelSpec, World } from './world.ts';
 
 /** A thing: one row of one concept mapping. */
 export interface Thing {
@@ -41,6 +41,8 @@ export type Calculate = (thing: Thing, concept: string, expr: Expr) => Scalar;
 export interface Change {
   readonly hides: (thing: Thing) => boolean;
   readonly value: (thing: Thing, prop: string, value: Scalar) => Scalar;
+  /** Whether a link is hidden by the rows to which it refers at one of its ends. */
+  readonly hidesLink: (end: LinkEndSpec, link: ReadonlyMap<string, Scalar>) => boolean;
 }
 
 export class Onto {
@@ -247,15 +249,15 @@ export class Onto {
     return [...found];
   }
 
+  /** The concepts whose mappings give a concept its rows, or those of a logic concept from which its condition selects. */
+  mappedFor(name: string): readonly string[] {
+    const logic = name === 'thing' ? null : this.concept(name).logic;
+    return logic ? this.mappedFor(logic.concept) : this.sources(name);
+  }
+
   /** Whether a concept and all concepts of its rows have a key, by the model: it may show rows of an ancestor without a key. */
   isKeyed(name: string): boolean {
-    let rows = name;
-    while (rows !== 'thing') {
-      const { logic } = this.concept(rows);
-      if (!logic) break;
-      rows = logic.concept;
-    }
-    return this.key(name).length > 0 && this.sources(rows).every((c) => this.key(c).length > 0);
+    return this.key(name).length > 0 && this.mappedFor(name).every((c) => this.key(c).length > 0);
   }
 
   has(name: string, prop: string): boolean {
@@ -391,6 +393,7 @@ export class Onto {
       if (wanted.some((v) => v === null)) continue;
       this.linkRows.get(m.name)!.forEach((link, i) => {
         if (!near.columns.every((c, k) => link.get(c) === wanted[k])) return;
+        if (this.change?.hidesLink(near, link) || this.change?.hidesLink(far, link)) return;
         for (const t of ends)
           if (far.columns.every((c, k) => link.get(c) !== null && this.value(t, dir.target, far.references[k]!) === link.get(c)))
             out.push({ id: `${m.name}.${i}.${t.id}`, thing: t, link, level: null, value: null });
