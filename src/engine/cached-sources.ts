@@ -50,15 +50,11 @@ export async function requireSameRows(writer: Datasource, role: string, tables: 
   const [name, kind] = answer?.rows[0] ?? [];
   if (name === undefined) return;
   if (kind === 'f') {
-    throw badRequest(
-      'not_supported',
-      `the mapping cannot be cached: the foreign table ${name} is read with user mappings of the writer's or the reader's own`,
-      {
-        hint: 'Let the mapping read it through a view, which uses the user mapping of its owner, or make one user mapping FOR PUBLIC',
-      },
-    );
+    throw badRequest('not_supported', `the rows cannot be cached: the foreign table ${name} is read with user mappings of the writer's or the reader's own`, {
+      hint: 'Read it through a view, which uses the user mapping of its owner, or make one user mapping FOR PUBLIC',
+    });
   }
-  throw badRequest('not_supported', `the mapping cannot be cached: rows of the view ${name} may depend on the role or the session that reads it`, {
+  throw badRequest('not_supported', `the rows cannot be cached: rows of the view ${name} may depend on the role or the session that reads it`, {
     hint: 'The view, or a function or operator in it that is not immutable, may read the user, settings or rights',
   });
 }

@@ -99,7 +99,10 @@ export async function finishTable(
   };
   const short = indexes.filter((index) => index.isShort);
   const answers = await make(indexes).catch((error: unknown) => {
-    if (short.length === indexes.length || !isTooLong(error)) throw error;
+    const state = error instanceof SvcError && error.cause instanceof DatasourceFault ? error.cause.sqlstate : undefined;
+    if (state === '42P22') throw notCollated(error);
+    // a value is too long for an index
+    if (short.length === indexes.length || state !== '54000') throw error;
     return make(short);
   });
   const [count, ...found] = answers.slice(-1 - faults.length);
@@ -132,8 +135,11 @@ const notToOne = (): SvcError =>
     hint: 'kg validate --data names the keys that several rows have',
   });
 
-/** True if a value is too long for an index. */
-const isTooLong = (error: unknown): boolean => error instanceof SvcError && error.cause instanceof DatasourceFault && error.cause.sqlstate === '54000';
+const notCollated = (cause: unknown): SvcError =>
+  badRequest('not_supported', 'the rows cannot be cached: a column combines texts of several collations, so it has none', {
+    hint: 'Write the expression over columns with one collation',
+    cause,
+  });
 
 /** @throws SvcError 400 `cache_not_readable`, 502, 504 */
 async function requireReadable(reader: Datasource, { schema, name }: TableName, role: string, limits: Limits): Promise<void> {

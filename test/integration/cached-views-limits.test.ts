@@ -91,6 +91,13 @@ it('names nothing that is hidden from the caller in an error', async () => {
   expect(await service.fault('SELECT * FROM vsvc.peek', 'shop', editor)).toBe('403 view_unreadable');
 });
 
+it('refuses a column without a collation', async () => {
+  const mixed = 'SELECT a || b AS both FROM (SELECT note COLLATE "C" AS a, note COLLATE "POSIX" AS b FROM shop.t_item) q';
+  await service.rows(`CREATE ONTOLOGY VIEW mixed USING main AS ${mixed}`, 'shop');
+  const { status, json } = await service.query(cache('mixed'), 'shop');
+  expect([status, json.code, json.data]).toEqual([400, 'not_supported', expect.stringMatching(/^the rows cannot be cached: a column combines/)]);
+});
+
 it('needs EDIT on the datasource of the rows to remove the cache of something that was dropped', async () => {
   await service.rows(`${cache('notes')}; ${cache('counts', 'CUBE')}; ${cache('m_item', 'MAPPING')}`, 'shop');
   await service.rows('DROP VIEW notes; DROP CUBE counts; DROP MAPPING m_item', 'shop');
