@@ -16,6 +16,16 @@ CREATE CONCEPT shop (shop_no int, PRIMARY KEY (shop_no));
 CREATE CONCEPT sale (sale_no int, shop_no int, price decimal, gift boolean, PRIMARY KEY (sale_no),
   amount MEASURE decimal, gifts MEASURE decimal, dear_gifts MEASURE decimal, rest MEASURE decimal,
   CONSTRAINT sold_in FOREIGN KEY (shop_no) REFERENCES shop (shop_no) INVERSEOF sells);
+CREATE MEASURE cost decimal AS SELECT SUM(paid);
+CREATE CONCEPT bill (bill_no int, shop_no int, paid decimal, PRIMARY KEY (bill_no), cost MEASURE decimal,
+  CONSTRAINT billed_to FOREIGN KEY (shop_no) REFERENCES shop (shop_no) INVERSEOF pays);
+CREATE CONCEPT late_bill INHERITS (bill) FROM svc.bill WHERE paid > 0;
+CREATE CONCEPT part_bill (line_no int, PRIMARY KEY (bill_no, line_no), cost MEASURE decimal, bill_no int, shop_no int, paid decimal,
+  CONSTRAINT part_billed_to FOREIGN KEY (shop_no) REFERENCES shop (shop_no) INVERSEOF pays_part);
+CREATE CUBE costs AS SELECT shop_no, "measure.sold_in[shop].pays[bill].cost" AS cost FROM dsvc.sale;
+CREATE MAPPING m_bill INTO bill AS SELECT no AS bill_no, shop AS shop_no, paid FROM bill WHERE no IS NOT NULL;
+CREATE MAPPING m_unnumbered INTO bill AS SELECT shop AS shop_no, paid FROM bill WHERE no IS NULL;
+CREATE MAPPING m_part INTO part_bill AS SELECT no AS bill_no, shop AS shop_no, paid FROM bill;
 CREATE MAPPING m_shop INTO shop AS SELECT no AS shop_no FROM shop;
 CREATE MAPPING m_sale INTO sale AS SELECT no AS sale_no, shop AS shop_no, price, gift FROM sale;
 `;
@@ -32,7 +42,8 @@ beforeAll(async () => {
   db = await memoryDatabase();
   await db.exec(`CREATE TABLE shop (no int); INSERT INTO shop VALUES (1), (2);
     CREATE TABLE sale (no int, shop int, price numeric, gift boolean);
-    INSERT INTO sale VALUES (1, 1, 1, true), (2, 1, 2, false), (3, 1, 4, true), (4, 2, 8, NULL), (5, 2, 160, true)`);
+    INSERT INTO sale VALUES (1, 1, 1, true), (2, 1, 2, false), (3, 1, 4, true), (4, 2, 8, NULL), (5, 2, 160, true);
+    CREATE TABLE bill (no int, shop int, paid numeric); INSERT INTO bill VALUES (1, 1, 5), (NULL, 1, 3), (NULL, 1, 3), (2, 2, 7)`);
 });
 afterAll(() => db.close());
 
@@ -56,5 +67,27 @@ describe('an aggregate around a measure in the definition of another', () => {
       { shop_no: 1, gifts: 1 },
       { shop_no: 2, gifts: null },
     ]);
+  });
+});
+
+describe('a measure of a concept with a mapping that does not provide the key', () => {
+  const code = async (sql: string): Promise<unknown> => ask(sql).catch((e: { code?: string }) => e.code);
+
+  it('is refused where several rows lead to one of its rows', async () => {
+    for (const sql of [
+      'SELECT SUM("measure.sold_in[shop].pays[bill].cost") FROM dsvc.sale',
+      'SELECT SUM("measure.sold_in[shop].pays[late_bill].cost") FROM dsvc.sale',
+      'SELECT SUM("measure.sold_in[shop].pays_part[part_bill].cost") FROM dsvc.sale',
+      'SELECT shop_no, cost FROM vsvc.costs',
+      'SELECT SUM(b."measure.cost") FROM dsvc.bill b JOIN dsvc.sale s ON s.shop_no = b.shop_no',
+    ])
+      expect([sql, await code(sql)]).toEqual([sql, 'no_key']);
+  });
+
+  it('counts each row once where at most one row leads to it', async () => {
+    const byHand = await db.query('SELECT s.no AS shop_no, SUM(b.paid)::int AS cost FROM shop s LEFT JOIN bill b ON b.shop = s.no GROUP BY 1 ORDER BY 1');
+    expect(await ask('SELECT shop_no, SUM("measure.pays[bill].cost") AS cost FROM dsvc.shop GROUP BY 1 ORDER BY 1')).toEqual(byHand.rows);
+    expect(await ask('SELECT shop_no, SUM("measure.cost") AS cost FROM dsvc.bill GROUP BY 1 ORDER BY 1')).toEqual(byHand.rows);
+    expect(await ask('SELECT SUM("measure.cost") AS cost FROM dsvc.bill WHERE "billed_to[shop].sells[sale].price" > 1')).toEqual([{ cost: 18 }]);
   });
 });

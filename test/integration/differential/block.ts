@@ -210,13 +210,21 @@ export class Block {
       if (!(e instanceof Fanout)) throw e;
       out.add('fanout');
     }
-    if (this.measures().some((m) => this.isMultiplied(m) && !this.onto.isKeyed(this.conceptOf(m)))) out.add('no_key');
+    const lacksKey = (m: Mea): boolean => this.isMultiplied(m) && !this.onto.isKeyed(this.conceptOf(m));
+    const sharesKey = (m: Mea): boolean => !this.isReachedOnce(m) && !this.onto.isKeyProvided(this.conceptOf(m));
+    if (this.measures().some((m) => lacksKey(m) || sharesKey(m))) out.add('no_key');
     return out;
   }
 
   /** Whether several rows of FROM may belong to one thing of a measure, judging by the query: then only a key distinguishes things. */
   private isMultiplied(m: Mea): boolean {
     return m.path.length > 0 || this.sel.from.length > 1;
+  }
+
+  /** Whether at most one joined row leads to each thing of a measure: FROM is one concept, and each hop finds rows by a foreign key to the start's whole key. */
+  private isReachedOnce(m: Mea): boolean {
+    const [from, ...others] = this.sel.from;
+    return others.length === 0 && from?.src.k === 'concept' && m.path.every((hop) => this.onto.isOfOne(hop));
   }
 
   /** The concept through which a measure's things are read. */

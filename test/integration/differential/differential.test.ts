@@ -32,7 +32,7 @@ describe('the planner and the second opinion agree', () => {
     const counts = await check(Math.ceil(cases / PER_WORLD), (c) => harness.outcomes(c));
     console.log(`differential: ${shown(counts)}, cached ${harness.readCaches}, cubes ${harness.readCubes}, views ${harness.readViews}`);
     // about half of the worlds have cached mappings
-    if (cases >= 400) expect(harness.readCaches).toBeGreaterThan(0);
+    if (cases >= 400 && process.env.CACHES !== 'none') expect(harness.readCaches).toBeGreaterThan(0);
     const all = Math.ceil(cases / PER_WORLD) * PER_WORLD;
     const share = (kind: string) => (counts.get(kind) ?? 0) / all;
     // Queries that the planner does not support, or that are too large for a quick test, may only be exceptions.

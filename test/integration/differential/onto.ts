@@ -214,6 +214,13 @@ export class Onto {
     return hop.inv ? same(def.source, this.key(declarer)) : same(def.references, this.key(def.target));
   }
 
+  /** Whether a hop is the inverse of a foreign key to the whole key of the concept where it starts, so that each row is found from one row at most. */
+  isOfOne(hop: Hop): boolean {
+    const { def, from } = this.relDir(hop.rel, hop.inv);
+    const key = this.key(from);
+    return hop.inv && hop.star === null && def.kind === 'fk' && !isComposed(def) && key.length > 0 && key.every((k) => def.references.includes(k));
+  }
+
   /** The things of a concept, each once. */
   rows(name: string): readonly Thing[] {
     let out = this.rowsMemo.get(name);
@@ -258,6 +265,13 @@ export class Onto {
   /** Whether a concept and all concepts of its rows have a key, by the model: it may show rows of an ancestor without a key. */
   isKeyed(name: string): boolean {
     return this.key(name).length > 0 && this.mappedFor(name).every((c) => this.key(c).length > 0);
+  }
+
+  /** Whether each mapping of a concept's rows has all columns of its key. */
+  isKeyProvided(name: string): boolean {
+    const sources = this.mappedFor(name);
+    const mappings = this.world.mappings.filter((m) => m.kind === 'concept' && sources.includes(m.concept!));
+    return mappings.every((m) => this.key(name).every((k) => m.columns.some((c) => c.as === k)));
   }
 
   has(name: string, prop: string): boolean {

@@ -16,7 +16,7 @@ import type { PlanState } from '../../plan-state.ts';
 import { propertyFor } from '../../secure/shown.ts';
 import { callsOf } from './calls.ts';
 import { combine } from './levels.ts';
-import { expandMeasure, isKeyed, reachedOnce, refuseBareMeasures, refuseInWhere, wrappedMeasure } from './measures.ts';
+import { expandMeasure, isKeyed, isKeyProvided, reachedOnce, refuseBareMeasures, refuseInWhere, wrappedMeasure } from './measures.ts';
 import type { Item, Things } from './parts.ts';
 import type { Proofs } from './proofs.ts';
 import { type BlockFacts, isOnSpine, levelOf, NONE, nodesIn } from './spine.ts';
@@ -106,11 +106,8 @@ function measureItem(block: Block, node: Node, measure: MeasureReference): Item 
   const type = parseType(measure.def.type).sql;
   const isRoot = at === relation.root;
   const once = block.single && block.fromNodes.size === 0 && (isRoot || reachedOnce(at));
-  if ((!once || !isRoot) && !isKeyed(concept))
-    throw badRequest(
-      'no_key',
-      `${calledMeasure(measure)} requires a primary key on ${measure.cubeColumn === undefined ? `\`${concept.name}\`` : 'its concept'} in this query`,
-    );
+  if ((!once || !isRoot) && !isKeyed(concept)) throw keyless(measure);
+  if (!once && !isKeyProvided(concept)) throw keyless(measure, 'Some of its mappings do not provide all columns of the primary key.');
   if (once) {
     const seen = relation.named.graph.concept(concept.name) ?? concept;
     const columnOf = (def: PropertyDef): Node => relation.columnAt(at, propertyFor(seen, def));
@@ -121,6 +118,11 @@ function measureItem(block: Block, node: Node, measure: MeasureReference): Item 
   const columns = new Map<string, { name: string; def: PropertyDef }>();
   const things: Things = { measure, call: node, columns, filter: wrapper.agg_filter };
   return { node, expression: node, level: null, proved: NONE, ignoresDuplicates: false, nodes: new Set(), things, type };
+}
+
+function keyless(measure: MeasureReference, hint?: string): Error {
+  const of = measure.cubeColumn === undefined ? `\`${measure.concept.name}\`` : 'its concept';
+  return badRequest('no_key', `${calledMeasure(measure)} requires a primary key on ${of} in this query`, hint === undefined ? {} : { hint });
 }
 
 /** Throws 400 `fanout` for volatile functions, because each level evaluates WHERE and GROUP BY on its own and the results would differ. */

@@ -2,9 +2,11 @@
  * Measures. An aggregate call around a measure's column marks it, and its definition is expanded over the distinct things of its concept
  * (docs/design/aggregates-over-several-paths.md#measures).
  */
+import { visited } from '../../../budget.ts';
 import { badRequest } from '../../../errors.ts';
 import type { Concept } from '../../../ontology/graph.ts';
 import type { MeasureDef, PropertyDef } from '../../../ontology/model.ts';
+import { sameName } from '../../../ontology/names.ts';
 import { parseType } from '../../../ontology/types.ts';
 import type { ConceptRelation } from '../../bind/relation.ts';
 import { mayDivideByZero } from '../../facts/divisions.ts';
@@ -174,4 +176,16 @@ export function isKeyed(concept: Concept): boolean {
   let { rows } = concept;
   while (rows.kind === 'logic') rows = rows.source.rows;
   return concept.key !== null && rows.sources.every((s) => s.target.key !== null);
+}
+
+/**
+ * True if, by the model, the rows of the concept may be distinguished by its key: each mapping provides all of the key's columns. Columns of a mapping that are not
+ * known are taken to provide it.
+ */
+export function isKeyProvided(concept: Concept): boolean {
+  let { rows } = concept;
+  while (rows.kind === 'logic') rows = rows.source.rows;
+  const key = (concept.key?.properties ?? []).filter((p) => p.expression === null);
+  visited(rows.sources.length * key.length);
+  return rows.sources.every(({ mapping: { columns } }) => columns.length === 0 || key.every((p) => columns.some((c) => sameName(c.name, p.name))));
 }
