@@ -3,9 +3,9 @@ import type { A_Expr, CaseExpr, CoalesceExpr, FuncCall, JsonTable, MinMaxExpr, P
 import { visited } from '../../budget.ts';
 import { isNodeName, lastName, type Node, type SelectStmt, typeOf, walk } from '../plan/tree.ts';
 import { COLLECTING, FREE, FREE_OPERATORS, FREE_TYPES, LENGTHS, OPERATIONS, REPEATING, SEARCH_OPERATORS, SLOW_TYPES } from './functions.ts';
-import { isArithmetic, sizeOfCall, sizeOfCast, sizeOfOperation, sizeOfRepetition } from './results.ts';
+import { isArithmetic, paddingIn, paddingOf, sizeOfCall, sizeOfCast, sizeOfOperation, sizeOfRepetition } from './results.ts';
 import { type Measured, rowsOfAggregate, type Scope, sizeOfColumn } from './scope.ts';
-import { bytesOf, FIXED, largest, NOTHING, ofBytes, plus, type Size, SMALL, sizeOfConstant, sum, UNKNOWN } from './sizes.ts';
+import { bytesOf, copies, elementsIn, FIXED, largest, NOTHING, ofBytes, plus, type Size, SMALL, sizeOfConstant, sum, UNKNOWN } from './sizes.ts';
 import type { Spent } from './spent.ts';
 import { collected, constant, countOf, freePass, freePasses, functionName, onePass, SEARCHED, stepsOf } from './steps.ts';
 
@@ -90,7 +90,7 @@ export class Expressions {
     const { JsonFuncExpr: call } = node;
     const inner = this.all(call, scope);
     this.#spent.steps(stepsOf('@?', [node, call.pathspec ?? node], [inner, SMALL]), 'JSON_QUERY', call.location);
-    return inner;
+    return plus(inner, ofBytes(paddingIn(node)));
   }
 
   /** JSON_TABLE evaluates several paths over one document: one for its rows and one for each column. */
@@ -100,7 +100,7 @@ export class Expressions {
       if ('JsonTablePathSpec' in n) this.#spent.steps(stepsOf('@?', [n, n.JsonTablePathSpec.string ?? n], [document, SMALL]), 'JSON_TABLE', table.location);
       return true;
     });
-    return sum([document, this.all([table.passing, table.columns], scope)]);
+    return sum([document, this.all([table.passing, table.columns], scope), ofBytes(paddingIn({ JsonTable: table }))]);
   }
 
   #case({ arg, args = [], defresult, location }: CaseExpr, scope: Scope): Size {
@@ -120,14 +120,22 @@ export class Expressions {
     const bytes = bytesOf(size, SEARCHED);
     if (SLOW_TYPES.has(type)) this.#spent.steps(bytes ** 2 / 8, type, location);
     else if (!size.fixed) this.#spent.steps(FREE_TYPES.has(type) ? freePass(size) : onePass(bytes), type, location);
-    return (typeName?.arrayBounds?.length ?? 0) > 0 ? sum([size]) : sizeOfCast(type, size);
+    const isArray = (typeName?.arrayBounds?.length ?? 0) > 0;
+    const padding = ofBytes(paddingOf(typeName));
+    if (padding.made === 0) return isArray ? sum([size]) : sizeOfCast(type, size);
+    const padded = plus(size, isArray ? copies(padding, elementsIn(size)) : padding);
+    this.#spent.steps(freePass(padded), type, location);
+    this.#spent.text(padded, type, location);
+    return padded;
   }
 
-  #subLink({ subLinkType, testexpr, subselect }: SubLink, scope: Scope): Size {
-    if (testexpr) this.size(testexpr, scope);
+  #subLink({ subLinkType, testexpr, operName, subselect, location }: SubLink, scope: Scope): Size {
+    const tested = testexpr && this.size(testexpr, scope);
     const stmt = subselect && 'SelectStmt' in subselect ? subselect.SelectStmt : undefined;
     const { columns, rows } = stmt ? this.#query(stmt, scope) : { columns: new Map<string, Size>(), rows: 1 };
     const [first = SMALL] = columns.values();
+    // PostgreSQL checks for interrupts between the rows, so one comparison counts
+    if (tested) this.#compare(operName === undefined ? '=' : lastName(operName), tested, sum([...columns.values()]), location);
     return subLinkType === 'EXPR_SUBLINK' ? first : subLinkType === 'ARRAY_SUBLINK' ? collected('ARRAY', [first], rows) : SMALL;
   }
 
@@ -145,6 +153,12 @@ export class Expressions {
     return isLike ? SMALL : sizeOfOperation(symbol, left, right);
   }
 
+  /** Counts the steps of an operator that compares a value with a row of a sub-query. */
+  #compare(symbol: string, left: Size, right: Size, location: number | undefined): void {
+    const isFree = FREE_OPERATORS.has(symbol) && !SEARCH_OPERATORS.has(symbol);
+    this.#spent.steps(isFree ? freePasses([left, right]) : stepsOf(symbol, [], [left, right]), symbol, location);
+  }
+
   #call(call: FuncCall, scope: Scope): Size {
     const name = functionName(call);
     const { args = [], location } = call;
@@ -159,7 +173,7 @@ export class Expressions {
       if (constant(args[1]) !== undefined) this.#spent.text(made, name, location);
       return made;
     }
-    return COLLECTING.has(name) ? collected(name, sizes, rowsOfAggregate(args, scope)) : sizeOfCall(name, args, sizes);
+    return COLLECTING.has(name) ? collected(name, sizes, rowsOfAggregate(args, scope)) : sizeOfCall(name, args, sizes, call.func_variadic === true);
   }
 
   /** The value of an argument that is a number of characters, if it consists of constants and lengths of texts; otherwise unknown. */

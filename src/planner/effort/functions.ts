@@ -19,7 +19,7 @@ export const SHORT = names(`
 
 /** Functions whose result is at most as long as all arguments together. */
 export const PLAIN = names(`
-  any_value array_append array_cat array_prepend array_remove array_replace array_reverse array_to_string btrim casefold coalesce concat concat_ws
+  any_value array_append array_cat array_prepend array_remove array_reverse btrim casefold coalesce concat 
   first_value greatest initcap json_extract_path json_extract_path_text jsonb_extract_path jsonb_extract_path_text lag last_value lead least left lower
   ltrim max min mode nth_value nullif overlay percentile_cont percentile_disc regexp_match regexp_matches regexp_split_to_array regexp_split_to_table
   regexp_substr reverse right round rtrim split_part string_to_array string_to_table substr substring sum textlen trim_array trunc unnest upper`);

@@ -9,6 +9,7 @@ import type { Node, SelectStmt } from '../plan/tree.ts';
 import { Expressions } from './expressions.ts';
 import { isLight } from './light.ts';
 import { firstSteps, sizeAfter } from './recursion.ts';
+import { paddingIn } from './results.ts';
 import {
   columnsOfFunctions,
   columnsOfJoin,
@@ -27,7 +28,7 @@ import {
   WHOLE_TABLE,
   withNamed,
 } from './scope.ts';
-import { bytesOf, DATA, FIXED, larger, MAX_SIZE, NOTHING, type Size, SMALL, sum } from './sizes.ts';
+import { bytesOf, DATA, FIXED, larger, MAX_SIZE, NOTHING, ofBytes, type Size, SMALL, sum } from './sizes.ts';
 import { Spent } from './spent.ts';
 import { callIn, constant, functionName, functionNames, itemOf, SEARCHED } from './steps.ts';
 
@@ -179,7 +180,10 @@ class Effort {
       const { functions = [], alias } = node.RangeFunction;
       const sizes = functions.map((f) => this.#expressions.size(itemOf(f), scope));
       scope.rows *= Math.max(...functions.map((f, i) => rowsOfFunction(callIn(f), sizes[i] ?? SMALL)));
-      const columns = columnsOfFunctions(node.RangeFunction, rowOfSystemTable(functions, this.#longestRows) ?? sum(sizes));
+      const columns = columnsOfFunctions(
+        node.RangeFunction,
+        rowOfSystemTable(functions, this.#longestRows) ?? sum([...sizes, ofBytes(paddingIn(node.RangeFunction))]),
+      );
       scope.relations.set(alias?.aliasname ?? functions.flatMap(functionNames)[0] ?? '', columns);
     } else if ('JoinExpr' in node) {
       const { larg, rarg, quals, alias, join_using_alias } = node.JoinExpr;

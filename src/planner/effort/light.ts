@@ -5,6 +5,7 @@
 import type { A_Const, A_Expr, Alias, ColumnRef, FuncCall, JoinExpr, ParamRef, RangeSubselect, RangeVar, ResTarget, SubLink, TypeCast } from '@pgsql/types';
 import { isNodeName, lastName, type Node, nameOf, type SelectStmt } from '../plan/tree.ts';
 import { FREE, LINEAR, names, PLAIN, SHORT, SLOW_TYPES } from './functions.ts';
+import { paddingOf } from './results.ts';
 import { sizeOfConstant } from './sizes.ts';
 import { MAX_STEPS } from './spent.ts';
 import { functionName, SEARCHED, STEPS_PER_BYTE } from './steps.ts';
@@ -76,8 +77,14 @@ class Light {
       this.#list(withClause?.ctes) &&
       this.#list(query.distinctClause) &&
       this.#list(query.windowClause) &&
-      this.#list(query.valuesLists)
+      this.#values(query.valuesLists)
     );
+  }
+
+  /** Looks at the rows of VALUES, whose values are columns like the items of a select list. */
+  #values(lists: readonly Node[] = []): boolean {
+    for (const list of lists) if ('List' in list) this.#targets += list.List.items?.length ?? 0;
+    return this.#list(lists);
   }
 
   #list(nodes: readonly Node[] | undefined): boolean {
@@ -160,7 +167,8 @@ class Light {
   }
 
   #cast({ arg, typeName }: TypeCast): boolean {
-    return arg !== undefined && typeName?.arrayBounds === undefined && !SLOW_TYPES.has(lastName(typeName?.names)) && this.#one(arg);
+    if (arg === undefined || typeName?.arrayBounds !== undefined || SLOW_TYPES.has(lastName(typeName?.names))) return false;
+    return this.#hasLength(SEARCHED + paddingOf(typeName)) && this.#one(arg);
   }
 
   #table({ relname = '', alias }: RangeVar): boolean {

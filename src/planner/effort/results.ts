@@ -1,9 +1,11 @@
 /** The sizes of what casts, operators and functions return. */
-import type { Node } from '../plan/tree.ts';
+import type { TypeName } from '@pgsql/types';
+import { lastName, type Node } from '../plan/tree.ts';
 import { names, PLAIN, SHORT } from './functions.ts';
 import {
   bytesOf,
   copies,
+  elementsIn,
   elementsOfBoth,
   FIXED,
   largest,
@@ -21,7 +23,7 @@ import {
   withElements,
   withoutElements,
 } from './sizes.ts';
-import { constant, largestConstant, MAX_DIGITS, SEARCHED } from './steps.ts';
+import { constant, largestConstant, MAX_DIGITS, SEARCHED, SHORT_VALUE, TABLE_ROWS } from './steps.ts';
 
 /** Types with a fixed length. */
 const FIXED_TYPES = names('int2 int4 int8 float4 float8 bool date time timetz timestamp timestamptz interval uuid money oid');
@@ -38,6 +40,22 @@ export function sizeOfCast(type: string, size: Size): Size {
   return type === 'numeric' ? sizeOf(Math.min(size.made, MAX_DIGITS), size.data) : withoutElements(size);
 }
 
+/** Types whose values PostgreSQL pads to the length that a cast gives. */
+const PADDED_TYPES = names('bpchar char bit');
+
+/** The length to which a cast to a type pads a value; 0 if it does not. */
+export function paddingOf(type: TypeName | undefined): number {
+  return PADDED_TYPES.has(lastName(type?.names)) ? (constant(type?.typmods?.[0]) ?? 0) : 0;
+}
+
+/** The lengths to which the types in an expression pad values. */
+export function paddingIn(value: unknown): number {
+  if (value === null || typeof value !== 'object') return 0;
+  let padding = 'typmods' in value ? paddingOf(value as TypeName) : 0;
+  for (const inner of Object.values(value)) padding += paddingIn(inner);
+  return padding;
+}
+
 /** True for an operator whose result has a fixed length if both operands have one. */
 export const isArithmetic = (symbol: string): boolean => ARITHMETIC.has(symbol);
 
@@ -51,8 +69,8 @@ export function sizeOfOperation(symbol: string, left: Size, right: Size): Size {
 }
 
 /** The size of a function's result, if it depends only on the sizes of its arguments. */
-export function sizeOfCall(name: string, args: readonly Node[], sizes: readonly Size[]): Size {
-  const [first = SMALL, , third = SMALL] = sizes;
+export function sizeOfCall(name: string, args: readonly Node[], sizes: readonly Size[], isVariadic = false): Size {
+  const [first = SMALL, second = SMALL, third = SMALL] = sizes;
   if (name === 'unnest') return unnested(sizes);
   if (name === 'translate') return times(first, 4);
   // a pattern may match between any two characters
@@ -60,11 +78,21 @@ export function sizeOfCall(name: string, args: readonly Node[], sizes: readonly 
   if (name === 'replace') return replaced(first, third, Math.ceil(charactersOf(third) / lengthOf(args[1])));
   if (name === 'format') return formatted(args[0], sizes);
   if (name === 'array_fill') return filled(first, args[1]);
+  if (name === 'array_to_string') return sum([first, forEach(first, sum(sizes.slice(1)))]);
+  if (name === 'array_replace') return sum([first, forEach(first, third)]);
+  if (name === 'concat_ws') return sum([...sizes, isVariadic ? forEach(second, first) : copies(first, sizes.length - 2)]);
+  if (PADDED_TYPES.has(name) && args.length > 1) return plus(first, ofBytes(constant(args[1]) ?? MAX_SIZE));
   if (SHORT.has(name)) return SMALL;
   if (PLAIN.has(name)) return sum(sizes);
   // escapes make JSON longer, usually by little
   return sum([SMALL, times(sum(sizes), JSON_BUILDERS.test(name) ? 2 : 6)]);
 }
+
+/** A value once for each element of an array. */
+const forEach = (array: Size, value: Size): Size => {
+  const elements = elementsIn(array);
+  return copies(value, array.data > 0 && value.made > SHORT_VALUE ? Math.max(TABLE_ROWS, elements) : elements);
+};
 
 /** A text of more bytes by a constant counts as a text that the statement makes, although the number of copies also depends on a column. */
 const LARGE = 1e7;

@@ -35,6 +35,9 @@ export const UNKNOWN = ofBytes(MAX_SIZE);
 /** The size of a value of a table. */
 export const DATA: Size = sizeOf(0, 1);
 
+/** The assumed number of elements of an array of a table. */
+const ARRAY_ELEMENTS = 100;
+
 /** The size of no value. */
 export const NOTHING = ofBytes(0);
 /** The size of two values together. */
@@ -101,6 +104,9 @@ export const bytesOf = ({ made, data }: Size, ofData: number): number => Math.mi
 
 /** The size of several copies of a value. */
 export const copies = (size: Size, count: number): Size => (count <= 1 ? size : ofBytes(bytesOf(size, 1_000) * count));
+
+/** The number of elements of an array: at most one for each byte, if it is not known. */
+export const elementsIn = (array: Size): number => Math.max(array.count ?? 0, bytesOf(array, ARRAY_ELEMENTS));
 
 /** The size of a text that is repeated as often as another text has characters. */
 export const repeated = (text: Size, count: Size): Size => {

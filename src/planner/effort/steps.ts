@@ -30,9 +30,9 @@ const UNKNOWN_PASS = 20_000_000;
 /** The same for fast functions, of which a statement may have many. */
 const UNKNOWN_FREE_PASS = 10_000_000;
 /** The assumed number of rows of a table, if an aggregate collects a value for each. */
-const TABLE_ROWS = 10_000;
+export const TABLE_ROWS = 10_000;
 /** The maximum length of a value that counts as a value of a table when an aggregate collects it: a number, a delimiter. */
-const SHORT_VALUE = 80;
+export const SHORT_VALUE = 80;
 /** The digits of the longest decimal in PostgreSQL. */
 export const MAX_DIGITS = 150_000;
 

@@ -97,6 +97,29 @@ describe('refused', () => {
     "SELECT translate(name, name, '') AS l FROM svc.person",
     `SELECT ${Array(20).fill("length(repeat('x', 40000000))").join(' + ')} AS l`,
     `SELECT replace(replace(repeat('a', 3000), 'a', repeat('b', 3000)), repeat('b', 20000), 'c') AS l`,
+    // a cast to a type that pads
+    "SELECT translate(concat('a'::char(10000000)), concat('b'::char(10000000)), '') AS l",
+    "SELECT translate(('1'::bit(300000))::text, ('0'::bit(300000))::text, '') AS l",
+    "SELECT translate(concat(ARRAY['a']::char(300000)[]), concat('b'::char(300000)), '') AS l",
+    "SELECT translate(concat(bpchar('a', 300000, true)), concat(bpchar('b', 300000, true)), '') AS l",
+    `SELECT translate(concat(r.a), concat(r.a), '') AS l FROM json_to_record('{"a": "x"}') AS r(a char(300000))`,
+    `SELECT ${Array(9).fill("length(concat('a'::char(10000000)))").join(' + ')} AS l`,
+    // a delimiter, or another value for each element of an array
+    "SELECT translate(x, x, '') AS l FROM (SELECT array_to_string(string_to_array(repeat('a,', 1000), ','), repeat('b', 1000)) AS x) v",
+    "SELECT translate(x, x, '') AS l FROM (SELECT array_to_string(array_agg(i), repeat('b', 1000)) AS x FROM generate_series(1, 1000) i) v",
+    "SELECT translate(x, x, '') AS l FROM (SELECT array_to_string(array_agg(p.name), repeat('b', 1000)) AS x FROM svc.person p) v",
+    "SELECT translate(x, x, '') AS l FROM (SELECT array_to_string(array_fill(NULL::text, ARRAY[1000]), ',', repeat('b', 1000)) AS x) v",
+    "SELECT translate(x, x, '') AS l FROM (SELECT concat_ws(repeat('b', 1000), VARIADIC array_agg(i)) AS x FROM generate_series(1, 1000) i) v",
+    `SELECT translate(x, x, '') AS l FROM (SELECT concat_ws(repeat('b', 10000), ${Array(90).fill("'a'").join(', ')}) AS x) v`,
+    "SELECT translate(x, x, '') AS l FROM (SELECT concat(array_replace(array_agg('a'), 'a', repeat('b', 1000))) AS x FROM generate_series(1, 1000) i) v",
+    // operators with ANY and ALL
+    "SELECT repeat('a', 300000) LIKE ANY (SELECT '%' || repeat('a', 100000) || 'b') AS l",
+    "SELECT repeat('a', 300000) NOT LIKE ALL (SELECT '%' || repeat('a', 100000) || 'b') AS l",
+    "SELECT repeat('a', 300000) ILIKE ANY (SELECT '%' || repeat('a', 100000) || 'b') AS l",
+    "SELECT repeat('a', 300000) OPERATOR(pg_catalog.~~) ANY (SELECT '%' || repeat('a', 100000) || 'b') AS l",
+    "SELECT repeat('a', 300000) LIKE ANY (ARRAY['%' || repeat('a', 100000) || 'b']) AS l",
+    "SELECT repeat('a', 300000) NOT ILIKE ALL (ARRAY['%' || repeat('a', 100000) || 'b']) AS l",
+    `SELECT v.a && ANY (SELECT v.b) AS l FROM ${ARRAYS}`,
   ])('%s', (sql) => {
     expect(outcome(sql)).toBe('too_complex');
   });
@@ -162,6 +185,9 @@ describe('planned', () => {
     `SELECT ${Array(200).fill('length(name) * 2.5').join(' + ')} AS l FROM svc.person`,
     "SELECT format('%s is %s (%5s)', name, length(name), 1) AS l FROM svc.person",
     "SELECT point(1, 2) <-> point(3, 4) AS l, '[2020-01-01,2020-02-01)'::daterange && daterange('2020-01-15', '2020-03-01') AS m",
+    "SELECT array_to_string(array_agg(name), ', ', '-') AS l, concat_ws(', ', name, upper(name)) AS m, concat_ws(' ', VARIADIC array_agg(name)) AS n FROM svc.person GROUP BY name",
+    "SELECT upper(array_to_string(array_replace(string_to_array(name, ','), 'a', 'b'), '; ')) AS l, name::char(20) AS m, 5::bit(8)::text AS n FROM svc.person",
+    "SELECT name LIKE ANY (SELECT '%' || name || '%' FROM svc.person) AS l, name = ANY (SELECT name FROM svc.person) AS m, name LIKE ANY (ARRAY['a%', '%b']) AS n FROM svc.person",
     "SELECT normalize(name) AS l, regexp_replace(name, '[aeiou]', '', 'g') AS m FROM svc.person",
   ])('%s', (sql) => {
     expect(outcome(sql)).toBe('planned');

@@ -1,5 +1,6 @@
 /** The quick test before the estimate of effort: what it accepts cannot reach the limit, and usual statements pass it. */
 import { describe, expect, it } from 'vitest';
+import { requireInterruptible } from '../../../../src/planner/effort/index.ts';
 import { isLight } from '../../../../src/planner/effort/light.ts';
 import { planSelect } from '../../../../src/planner/index.ts';
 import { context } from '../company.ts';
@@ -42,6 +43,8 @@ describe('not light', () => {
     // a name without a relation may mean a whole row
     growing('q AS a, q AS b, q AS c, q AS d, q AS e, q AS f, q', 6),
     growing('u AS a, u AS b, u AS c, u AS d, u AS e, u', 6).replaceAll(') q', ') q JOIN shop.t USING (x) AS u'),
+    growing(`upper((SELECT v::text FROM (VALUES (${Array(400).fill('q.x').join(', ')})) AS v))`, 2),
+    'SELECT t.a::char(10000000) AS a, upper(t.a::char(10000000)) AS b FROM shop.t AS t',
     "WITH RECURSIVE w(a) AS (SELECT t.a FROM shop.t AS t UNION ALL SELECT w.a || 'x' FROM w) SELECT w.a FROM w",
     'SELECT array_agg(t.a) AS l FROM shop.t AS t',
     'SELECT ARRAY(SELECT t.a FROM shop.t AS t) AS l',
@@ -77,4 +80,32 @@ describe('not light', () => {
     expect(light('SELECT upper($1) AS l', ['x'])).toBe(true);
     expect(light('SELECT upper($1) AS l', ['x'.repeat(20_000_000)])).toBe(false);
   });
+});
+
+/** True if the estimate accepts a statement. It is a sub-query of one that is not light, since a light one is not measured. */
+function accepted(sql: string): boolean {
+  const [raw] = context.parser.parse(`SELECT (${sql}) AS l, repeat('x', 1) AS m`).stmts;
+  if (!raw?.stmt || !('SelectStmt' in raw.stmt)) throw new Error('it is one SELECT');
+  const query = raw.stmt.SelectStmt;
+  expect(isLight(query, [])).toBe(false);
+  try {
+    requireInterruptible(query, [], new Map(), () => undefined);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+it.each([
+  'q.x || q.x',
+  'upper(concat(q.x, q.x, q.x))',
+  'q.x * q.x',
+  'upper((SELECT v::text FROM (VALUES (q.x, q.x, q.x, q.x, q.x, q.x, q.x, q.x)) AS v))',
+  '(SELECT concat(v.a, v.b) FROM (VALUES (q.x, q.x), (q.x || q.x, q.x)) AS v(a, b))',
+  'upper(q.x::char(100))',
+])('the estimate accepts a light statement: %s', (value) => {
+  const statements = Array.from({ length: 9 }, (_, i) => growing(value, i + 1));
+  const isLightAt = statements.map((sql) => light(sql));
+  expect(isLightAt).toContain(true);
+  for (const [i, sql] of statements.entries()) if (isLightAt[i]) expect(accepted(sql), `${i + 1} levels`).toBe(true);
 });
