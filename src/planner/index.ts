@@ -80,6 +80,8 @@ export interface Plan {
   readonly mayQuote: boolean;
   /** The tables of cached mappings that the SQL reads. */
   readonly caches: readonly CachedTable[];
+  /** True if a text other than the SELECTs of mappings calls a function of the datasource: the statement, a view, a policy or a property. */
+  readonly callsOwn: boolean;
   /** The measures and calculated properties that may divide by zero, as messages call them. Only those that the caller sees. */
   readonly dividing: readonly string[];
 }
@@ -162,6 +164,7 @@ function plan(context: PlanContext, source: Source, options: PlanOptions): Plan 
     isWhole: !state.facts.hidesRows,
     mayQuote: state.facts.mayQuote,
     caches: [...state.texts.caches],
+    callsOwn: state.texts.callsOwn,
     dividing: [...state.dividing],
   };
 }

@@ -23,14 +23,15 @@ const COLUMNS = VALUES.split(',')
   .map((c) => c.trim().split(' ')[0] as string)
   .filter((c) => !/^\d/.test(c));
 const TEXTS = COLUMNS.map((c) => (c === 'k' ? 'k' : c === 'b' ? "'[' || b || ']' AS b" : `${c}::text AS ${c}`)).join(', ');
-const MODEL = `CREATE ONTOLOGY shop;
-ALTER ONTOLOGY shop ADD DATASOURCE other;
-CREATE CONCEPT item (k integer, ${COLUMNS.slice(1)
+const ITEM = `k integer, ${COLUMNS.slice(1)
   .map(
     (c) =>
       `${c} ${({ n: 'decimal', s: 'decimal', r: 'double', f: 'double', z: 'timestamp', g: 'bigint', yes: 'boolean', d: 'date' } as Record<string, string>)[c] ?? 'string'}`,
   )
-  .join(', ')}, PRIMARY KEY (k));
+  .join(', ')}`;
+const MODEL = `CREATE ONTOLOGY shop;
+ALTER ONTOLOGY shop ADD DATASOURCE other;
+CREATE CONCEPT item (${ITEM}, PRIMARY KEY (k));
 CREATE MAPPING m_item INTO item AS SELECT ${COLUMNS.join(', ')} FROM shop.t_item;
 CREATE CONCEPT sale (no integer, k integer, city string, PRIMARY KEY (no), CONSTRAINT of_item FOREIGN KEY (k) REFERENCES item (k));
 CREATE MAPPING m_sale INTO sale USING other AS SELECT no, k, city FROM shop.t_sale`;
@@ -178,6 +179,36 @@ describe('a mapping that is cached in another datasource', () => {
     await service.rows('DROP POLICY some; DROP POLICY hide', 'shop');
     const editor = await service.user('ed', 'EDIT ON ALL ontology.shop', 'EDIT ON datasource.main');
     expect(await service.fault(CACHE, 'shop', editor)).toBe('403 forbidden');
+  });
+
+  it('is not read by a query that calls functions of a datasource, also in a policy, a mask or a property', async () => {
+    // the function of the other database gives other values
+    const make = (result: string): string => `CREATE FUNCTION shop.twice(n integer) RETURNS integer IMMUTABLE LANGUAGE sql AS 'SELECT ${result}'`;
+    await service.database.exec(make('n * 2'));
+    await other.exec(make('0'));
+    await service.rows(CACHE, 'shop');
+    await service.rows("ALTER ONTOLOGY shop SET allowed_functions = 'shop.twice'", 'shop');
+    await service.rows(
+      `CREATE PROPERTY doubled integer AS SELECT shop.twice(k); CREATE OR REPLACE CONCEPT item (${ITEM}, doubled integer, PRIMARY KEY (k))`,
+      'shop',
+    );
+    const reader = await service.user('caller', 'QUERY ON ALL ontology.shop', 'QUERY ON datasource.main', 'QUERY ON datasource.other');
+    const join = (column: string): string => `SELECT s.no, ${column} AS v FROM svc.sale s JOIN svc.item i ON i.k = s.k`;
+    expect(await service.fault(join('i.doubled'), 'shop', reader)).toBe('400 several_datasources');
+    expect(await service.fault(join('shop.twice(s.k)'), 'shop', reader)).toBe('400 several_datasources');
+    expect((await service.query(join('i.doubled'), 'shop', reader)).json.hint).toContain('allowed_functions');
+    await asked(join('i.x'), reader);
+    for (const policy of [
+      'ON CONCEPT item TO USER caller USING (shop.twice(k) > 2)',
+      'ON PROPERTY x MASK WITH (shop.twice(length(x))::text) EXCEPT USER admin',
+    ]) {
+      await service.rows(`CREATE POLICY own ${policy}`, 'shop');
+      expect(await service.fault(join('i.x'), 'shop', reader), policy).toBe('400 several_datasources');
+      expect((await asked(join('i.x'))).rows.length).toBeGreaterThan(0);
+      await service.rows('DROP POLICY own', 'shop');
+    }
+    await service.rows(`CREATE OR REPLACE CONCEPT item (${ITEM}, PRIMARY KEY (k)); DROP PROPERTY doubled`, 'shop');
+    await service.rows("ALTER ONTOLOGY shop SET allowed_functions = ''", 'shop');
   });
 
   it('is not read after a change of the mapping or of one of the connections', async () => {

@@ -57,6 +57,7 @@ export class Texts {
   readonly #cached = new Map<MappingDef, MappedRows>();
   /** The cached tables that the plan reads. */
   readonly caches = new Set<CachedTable>();
+  callsOwn = false;
 
   constructor(context: PlanContext, facts: Facts, bindCaller: BindCaller) {
     this.#context = context;
@@ -67,11 +68,12 @@ export class Texts {
   }
 
   /** Notes the facts of a text that may have been parsed earlier. @throws SvcError 400 `forbidden_function` if it calls a function that is no longer allowed */
-  use(facts: GuardFacts): void {
+  use(facts: GuardFacts, isOfTables = false): void {
     const withdrawn = facts.functions.find((name) => !this.#context.allowedFunctions?.has(name));
     if (withdrawn !== undefined) {
       throw badRequest('forbidden_function', `function \`${withdrawn}\` is not allowed`, { hint: 'The config key allowed_functions no longer names it' });
     }
+    this.callsOwn ||= !isOfTables && facts.functions.length > 0;
     this.#facts.noteText(facts);
   }
 
@@ -106,7 +108,7 @@ export class Texts {
         return badRequest(code, asWritten(prepared, message), { hint, offset: at });
       },
     });
-    this.use(facts);
+    this.use(facts, !service);
     const stmt = raw?.stmt;
     // a location in a stored text is not a position in the request
     if (offset === undefined) forgetLocations(stmt);
@@ -130,7 +132,7 @@ export class Texts {
       known = { rows: mappedRows(query.stmt, standIns), query, facts };
       MAPPED.set(mapping, known);
     }
-    this.use(known.facts);
+    this.use(known.facts, true);
     if (known.rows.multiplies) this.#facts.noteJoins(2);
     this.#declare(known.query, mapping);
     if (this.#facts.isRestricted && !known.rows.isTotal) this.#facts.noteRaising(true);
@@ -283,9 +285,8 @@ const MAPPED = new WeakMap<MappingDef, { readonly rows: MappedRows; readonly que
 const EXPRESSIONS = new WeakMap<object, Map<string, Parsed>>();
 
 /** A stored expression that no function of the caller is a part of. */
-interface Shared {
+interface Shared extends Pick<Parsed, 'facts'> {
   readonly node: Node;
-  readonly facts: GuardFacts;
 }
 const SHARED = new WeakMap<object, Map<string, Shared>>();
 

@@ -1,7 +1,10 @@
 /** Queries that need several datasources: they read tables that mappings have in another one (docs/design/caches.md#in-another-datasource). */
-import { SvcError } from '../../errors.ts';
+import { badRequest, SvcError } from '../../errors.ts';
 import type { Source } from '../../language/statements.ts';
 import { type Plan, type PlanContext, planSelect } from '../../planner/index.ts';
+
+const OWN_FUNCTIONS =
+  'The query, or something that it reads, calls functions of a datasource (allowed_functions). Such a query does not read cached rows of another datasource';
 
 /**
  * Plans a SELECT. Only one that needs several datasources reads tables that mappings have in another datasource.
@@ -18,14 +21,18 @@ export function planAcross(
   try {
     return planSelect(context, source, options);
   } catch (error) {
-    if (!isApart(error)) throw error;
+    if (!(error instanceof SvcError) || !isApart(error)) throw error;
+    let callsOwn = false;
     for (const cached of across) {
       try {
-        return planSelect({ ...context, cached }, source, options);
+        const made = planSelect({ ...context, cached }, source, options);
+        // the other database may have another function of this name, and a policy must not depend on it
+        if (!made.callsOwn) return made;
+        callsOwn = true;
       } catch (again) {
         if (!isApart(again)) throw again;
       }
     }
-    throw error;
+    throw callsOwn ? badRequest(error.code, error.message, { hint: OWN_FUNCTIONS, offset: error.offset }) : error;
   }
 }
