@@ -181,6 +181,23 @@ describe('a mapping that is cached in another datasource', () => {
     expect(await service.fault(CACHE, 'shop', editor)).toBe('403 forbidden');
   });
 
+  it('needs the rights on both datasources, also to see how many rows it has, to read them elsewhere and to end it', async () => {
+    await service.rows(CACHE, 'shop');
+    const grants = ['EDIT ON ALL ontology.shop', 'QUERY ON ALL ontology.shop', 'QUERY ON datasource.other'];
+    const editor = await service.user('half', ...grants, 'EDIT ON datasource.main');
+    const both = await service.user('whole', ...grants, 'QUERY ON datasource.main', 'EDIT ON datasource.main', 'EDIT ON datasource.other');
+    const there = await service.user('there', ...grants, 'EDIT ON datasource.other');
+    const count = async (token: string): Promise<unknown> => (await service.rows('SHOW CACHES', 'shop', token))[0].number_of_rows;
+    expect([await count(there), await count(both)]).toEqual([null, 7]);
+    for (const sql of ["CACHE MAPPING m_item OPTIONS (schema = 'cached')", 'CACHE MAPPING m_item', 'UNCACHE MAPPING m_item']) {
+      expect(await service.fault(sql, 'shop', editor), sql).toBe('403 forbidden');
+    }
+    expect(await service.fault('UNCACHE MAPPING m_item', 'shop', there)).toBe('403 forbidden');
+    expect((await asked(JOIN)).asOf).not.toBeNull();
+    await service.rows('UNCACHE MAPPING m_item', 'shop', both);
+    expect(await service.rows('SHOW CACHES', 'shop')).toEqual([]);
+  });
+
   it('is not read by a query that calls functions of a datasource, also in a policy, a mask or a property', async () => {
     // the function of the other database gives other values
     const make = (result: string): string => `CREATE FUNCTION shop.twice(n integer) RETURNS integer IMMUTABLE LANGUAGE sql AS 'SELECT ${result}'`;

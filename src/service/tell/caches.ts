@@ -1,5 +1,5 @@
 /** The caches of an ontology, for SYS_CACHES. */
-import type { Caller } from '../../auth/authenticate.ts';
+import type { Caller, Principal } from '../../auth/authenticate.ts';
 import { can } from '../../auth/grants.ts';
 import { listCaches, viewOfKey } from '../../catalog/caches.ts';
 import type { OntologyRow } from '../../catalog/snapshot.ts';
@@ -42,7 +42,7 @@ export interface CacheLine {
 
 /**
  * Reads the caches of an ontology, for those who may edit it: those of mappings that they see. The number of rows, which counts hidden rows too, is for those who may query
- * the datasource, and the messages of the database for those who may edit it.
+ * the datasources of the object and of its table, and the messages of the database for those who may edit both.
  * @param graph the part that the caller sees
  * @throws SvcError 503
  */
@@ -55,7 +55,7 @@ export async function visibleCaches({ caller, request }: Session, ontology: Onto
     const def = view === undefined ? await mappingOf(request.runtime, caller, graph, key, table?.datasource) : viewOf(request, graph, view);
     // the cache of something that was dropped, or that the caller does not see
     if (def === undefined && !seesAll(caller.principal, ontology.name)) continue;
-    const mayQuery = table !== null && can(caller.principal, 'query', ['datasource', table.datasource]);
+    const may = (right: 'query' | 'edit'): boolean => mayOn(caller.principal, right, [def?.datasource, table?.datasource ?? def?.datasource]);
     const isSame = table !== null && def?.digest === table.digest;
     const isYoung = table !== null && now() - table.asOf < maxAge * 1000;
     lines.push({
@@ -64,12 +64,12 @@ export async function visibleCaches({ caller, request }: Session, ontology: Onto
       view: view?.kind === 'view' ? mapping : null,
       datasource: table?.datasource ?? null,
       table: table && `${schema}.${table.name}`,
-      rows: mayQuery ? table.rows : null,
+      rows: table !== null && may('query') ? table.rows : null,
       asOf: table && new Date(table.asOf).toISOString(),
       maxAge,
       state: table === null ? 'empty' : !isSame ? 'changed' : isYoung ? 'used' : 'expired',
       // the message may quote a value
-      error: def?.datasource !== undefined && can(caller.principal, 'edit', ['datasource', def.datasource]) ? error : error && 'the refresh failed',
+      error: may('edit') ? error : error && 'the refresh failed',
       failed,
       incremental: rest.incremental,
       lastFull: rest.lastFull,
@@ -77,6 +77,10 @@ export async function visibleCaches({ caller, request }: Session, ontology: Onto
   }
   return lines;
 }
+
+/** True if a caller has a right on the datasource of a cached object and on that of its table. If one is not known, only administrators have it. */
+const mayOn = (principal: Principal, right: 'query' | 'edit', datasources: readonly (string | undefined)[]): boolean =>
+  datasources.every((d) => (d === undefined ? principal.isAdmin : can(principal, right, ['datasource', d])));
 
 /** What decides the rows of a cache now. */
 interface Cached {

@@ -47,9 +47,9 @@ async function cacheMapping(ctx: Changing, { name, datasource: other, options: w
   const own = editedDatasource(ctx, mapping.datasource, source.offset);
   const datasource = other === null || fold(other.text) === own.key ? own : editedDatasource(ctx, attached(ctx, draft, other), other.offset);
   const from = datasource === own ? undefined : { name: own.name, columns: sendable(mapping, name.offset) };
-  const writer = requireWriter(runtime, datasource, source.offset);
   const key = fold(mapping.name);
   const old = await findOrRoom(ctx, draft, key, source.offset);
+  const writer = requireWriter(runtime, datasource, source.offset);
   const isWritten = written !== null || old === undefined;
   const rowKey = keyOf(graph, mapping);
   const options = isWritten ? cacheOptions(written ?? [], source.offset, mapping, rowKey) : stillPossible(old, mapping, rowKey, source.offset);

@@ -46,9 +46,11 @@ export function requireWriter({ config }: Pick<Runtime, 'config'>, { secret }: D
   throw badRequest('secret_not_set', `the variable ${writer} is not set`, { offset, hint });
 }
 
-/** The cache with a key, if there is one, or room for it. @throws SvcError 400 `too_many_caches` */
+/** The cache with a key, if there is one, or room for it. Its table ends with the next one. @throws SvcError 400 `too_many_caches`, 403 */
 export async function findOrRoom(ctx: Changing, { row }: Draft, key: string, offset: number): ReturnType<typeof findCache> {
   const old = await findCache(ctx.db, row.id, key);
+  const place = old && (await datasourceOfCache(ctx.db, row.id, key));
+  if (isDatasource(ctx, place)) editedDatasource(ctx, place, offset);
   if (old === undefined && (row.caches?.length ?? 0) >= MOST_CACHES)
     throw badRequest('too_many_caches', `an ontology can have at most ${MOST_CACHES} caches`, { offset });
   return old;
@@ -97,18 +99,21 @@ export function refreshing(ctx: Changing, { key, name, kind }: Named, old: Cache
   };
 }
 
+const isDatasource = ({ caller }: Changing, name: string | undefined): name is string =>
+  name !== undefined && caller.snapshot.datasources.some((d) => d.key === fold(name));
+
 /**
  * Removes a cache, whose object may have been dropped.
- * @param datasource that of its object; without it, that of its tables
- * @throws SvcError 403
+ * @param datasource that of its object
+ * @throws SvcError 403 without EDIT on that and on the one that has the table
  */
 export async function removing(ctx: Changing, draft: Draft, { key, name, kind }: Named, datasource: string | undefined, offset: number): Promise<Done> {
   const { runtime } = ctx.session.request;
   const { row } = draft;
-  const place = datasource ?? (await datasourceOfCache(ctx.db, row.id, key));
+  const places = [datasource, await datasourceOfCache(ctx.db, row.id, key)].filter((place) => isDatasource(ctx, place));
   // the datasource may have been dropped too
-  if (place === undefined || !ctx.caller.snapshot.datasources.some((d) => d.key === fold(place))) requireSomeDatasource(ctx, draft, offset);
-  else editedDatasource(ctx, place, offset);
+  if (places.length === 0) requireSomeDatasource(ctx, draft, offset);
+  for (const place of places) editedDatasource(ctx, place, offset);
   return {
     ...done([removeCache(row.id, key, graceSeconds(runtime.config))], { [kind]: name, cached: false }),
     perform: () => sweepCaches(runtime),
