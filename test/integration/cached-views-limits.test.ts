@@ -1,6 +1,8 @@
 /** What statements about cached views and cubes may cost, say and change: too large plans, hidden names, types below a view, and caches of dropped objects. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { DEVELOPER } from '../../dev/roles.ts';
+import type { Runtime } from '../../src/service.ts';
+import { MemoryJobs } from '../support/jobs-memory.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 const TABLES = [
@@ -41,7 +43,13 @@ const stateOf = async (name: string): Promise<string> =>
   (await service.rows('SHOW CACHES', 'shop')).find((c) => c.view_name === name || c.cube_name === name)?.state;
 
 beforeAll(async () => {
-  service = await startService({ tables: TABLES, settings: (database) => ({ DATASOURCE_MAIN_WRITER: database.secret(DEVELOPER) }) });
+  let runtime: Runtime | undefined;
+  service = await startService({
+    tables: TABLES,
+    settings: (database) => ({ DATASOURCE_MAIN_WRITER: database.secret(DEVELOPER) }),
+    parts: { jobs: new MemoryJobs(() => runtime as Runtime) },
+  });
+  ({ runtime } = await service.request(service.token));
   await service.rows(MODEL, 'shop');
 });
 afterAll(() => service.close());
@@ -57,6 +65,7 @@ it('refuses a view whose plan is too large, in each statement that plans it', as
     await service.rows(`CREATE OR REPLACE ONTOLOGY VIEW ${name} AS SELECT a0.id FROM ${joined(`chain${i}`)}`, 'shop');
   expect(await service.fault('SELECT id FROM vsvc.chain3', 'shop')).toBe('400 too_complex');
   expect(await service.fault(cache('chain3'), 'shop')).toBe('400 too_complex');
+  expect(await service.fault(`CREATE JOB often SCHEDULE '0 * * * *' AS ${cache('chain3')}`, 'shop')).toBe('400 too_complex');
   expect(await stateOf('grows')).toBe('changed');
   await service.rows('UNCACHE VIEW grows', 'shop');
   const editor = await service.user('chainer', 'EDIT ON ALL ontology.shop');
