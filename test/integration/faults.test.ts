@@ -164,10 +164,10 @@ const send = (worker: Worker, sql: string, headers: Record<string, string> = {})
 const get = (worker: Worker, path: string, headers: Record<string, string> = {}): Promise<WorkerAnswer> =>
   ask(workers.urls[worker], path, { headers: { 'x-api-key': workers.token, 'x-ontology-version': version, ...headers } }, PATIENCE_MS);
 
-/** The answer to a statement whose fault comes after its status. On a busy machine the timeout may end the statement before its first MiB. */
+/** The answer to a statement whose fault comes after its status. On a busy machine the short timeout may end the statement before its first MiB. */
 async function begun(...request: Parameters<typeof send>): Promise<WorkerAnswer> {
   let answer = await send(...request);
-  for (let more = 5; answer.status === 504 && more > 0; more--) answer = await send(...request);
+  for (let more = request[0] === 'patient' ? 0 : 2; answer.status === 504 && more > 0; more--) answer = await send(...request);
   return answer;
 }
 
