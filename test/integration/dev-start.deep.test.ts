@@ -1,4 +1,4 @@
-/** `npm start` with a DATABASE_URL and after a kill, as a process. dev-start.test.ts has the first start with the embedded database. */
+/** `npm start` with a DATABASE_URL, as a process. dev-start.test.ts has the starts with the embedded database. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,21 +23,6 @@ afterEach(async () => {
 });
 
 describe('npm start', () => {
-  it('leaves no process when it is killed, and starts again with the same data and tokens', { timeout: 400_000 }, async () => {
-    const killed = new Start(dir, port);
-    started = killed;
-    const session = await killed.ready();
-    await sql(session, 'CREATE TABLE kept (a int)');
-    killed.child.kill('SIGKILL');
-    await killed.exited;
-    if (existsSync('/proc/self/stat')) await expect.poll(() => killed.processes(), { interval: 200 }).toEqual([]);
-    started = new Start(dir, port);
-    const again = await started.ready();
-    expect([again.admin_token, again.demo_token]).toEqual([session.admin_token, session.demo_token]);
-    expect(await sql(again, 'SELECT count(*)::int AS n FROM kept')).toEqual([{ n: 0 }]);
-    expect(await sql(again, 'SELECT pg_sleep(0)', again.reader_url)).toBe('42501');
-  });
-
   it.skipIf(!localPostgresAvailable())(
     'uses the PostgreSQL of DATABASE_URL, and prints what to grant (skipped if PostgreSQL is not installed)',
     { timeout: 240_000 },

@@ -1,6 +1,6 @@
 /**
- * `npm start` as a process: its output, its files, the settings that it passes on, how it ends, and how it fails. dev-start.deep.test.ts has the start with a
- * DATABASE_URL, and the start after a kill.
+ * `npm start` as a process: its output, its files, the settings that it passes on, how it ends, also when it is killed, and how it fails.
+ * dev-start.deep.test.ts has the start with a DATABASE_URL.
  */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -30,7 +30,9 @@ const get = async (session: Record<string, string>, path: string) => {
 };
 
 describe('npm start', () => {
-  it('gets ready, passes every setting on unchanged, keeps secrets out of command lines, and ends with all its processes', { timeout: 400_000 }, async () => {
+  it('gets ready, passes every setting on unchanged, keeps secrets out of command lines, ends with all its processes, and starts again after a kill', {
+    timeout: 400_000,
+  }, async () => {
     const odd = {
       ODD_TEXT: `a$b $HOME \\n 'x' # "y" = é 🌍`,
       MCP_DEFAULT_ONTOLOGY: 'with $dollar #hash',
@@ -73,6 +75,17 @@ describe('npm start', () => {
     const second = new Start(dir, port, { PORT: String(await freePort()) });
     expect(await second.exited, 'a second start on the same data folder').toBe(1);
     expect(second.output).toMatch(/is in use by process \d+/);
+
+    await sql(session, 'CREATE TABLE kept (a int)');
+    const killed = started;
+    killed.child.kill('SIGKILL');
+    await killed.exited;
+    if (existsSync('/proc/self/stat')) await expect.poll(() => killed.processes(), { interval: 200 }).toEqual([]);
+    started = new Start(dir, port, env);
+    const again = await started.ready();
+    expect([again.admin_token, again.demo_token]).toEqual([session.admin_token, session.demo_token]);
+    expect(await sql(again, 'SELECT count(*)::int AS n FROM kept')).toEqual([{ n: 0 }]);
+    expect(await sql(again, 'SELECT pg_sleep(0)', again.reader_url)).toBe('42501');
 
     started.signal('SIGINT');
     await started.exited;
