@@ -64,8 +64,9 @@ beforeAll(async () => {
 afterAll(() => service?.close());
 
 describe('a condition that distinguishes hidden rows or true values', () => {
-  it.each(TRAPS.map(([what, condition], i) => [what, condition, i] as const))('%s, in several places', async (_, condition, i) => {
-    for (const [place, mine, plain] of oneIn(SIZES.everyPlace, PLACES, i)) {
+  it.each(TRAPS.map(([what, condition], i) => [what, condition, i] as const))('%s, in WHERE and other places', async (_, condition, i) => {
+    const [where, ...others] = PLACES;
+    for (const [place, mine, plain] of [where as (typeof PLACES)[number], ...oneIn(SIZES.everyPlace, others, i)]) {
       const caller = condition.replaceAll('@person', 'svc.person').replaceAll('@label', 'p.entity_label').replaceAll('@entity', 'p.entity_id');
       const hand = condition.replaceAll('@person', 'pe').replaceAll('@label', 'p.name').replaceAll('@entity', "('person:' || p.id)");
       expect(await outcome(mine.replace('@', () => caller)), place).toEqual(await byHand(plain.replace('@', () => hand)));

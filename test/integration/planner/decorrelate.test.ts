@@ -150,7 +150,7 @@ describe('generated sub-queries', () => {
   it('have the rows of those that are written', async () => {
     let rewritten = 0;
     for (let seed = 1; seed <= SIZES.queries; seed++) if (await same(new Queries(seed).query())) rewritten++;
-    expect(rewritten).toBeGreaterThan(0.6 * SIZES.queries);
+    expect(rewritten).toBeGreaterThan((SIZES.queries < 400 ? 0.6 : 0.625) * SIZES.queries);
   });
 });
 
