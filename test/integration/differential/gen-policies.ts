@@ -36,19 +36,36 @@ export interface PolicySet {
 
 const KEY = 'a key of the test';
 
-/**
- * Each path to a guarded row has the conditions of its policies. With walks and calculated properties over paths in them, one query in ten is too large, so most
- * conditions have neither.
- */
+/** What a condition of a policy has: a path, a walk, a calculated property over a path. */
+export type Trait = 'path' | 'walk' | 'calculated';
+
+/** What a column needs to be read. */
+function traitsOfColumn({ path, leaf }: Col, world: World): Trait[] {
+  const traits: Trait[] = [];
+  if (path.length > 0) traits.push('path');
+  if (path.some((hop) => hop.star !== null)) traits.push('walk');
+  if (leaf.k === 'prop' && world.props.some((p) => p.name === leaf.name && p.expr && traitsOf(p.expr, world).size > 0)) traits.push('calculated');
+  return traits;
+}
+
+/** What an expression has. */
+function traitsOf(expression: Expr, world: World): Set<Trait> {
+  const traits = new Set<Trait>();
+  walk(expression, (e) => void (e.k === 'col' && traitsOfColumn(e, world).forEach((t) => void traits.add(t))), true);
+  return traits;
+}
+
+/** What the conditions of policies have. */
+export const traitsOfPolicies = (set: PolicySet, world: World): ReadonlySet<Trait> =>
+  new Set(set.rows.flatMap(({ conds }) => conds.flatMap((c) => [...traitsOf(c, world)])));
+
+/** Each path to a guarded row has the conditions of its policies. With walks and calculated properties over paths in them queries are often too large. */
 class ConditionGen extends QueryGen {
-  readonly #isSmall = this.r.chance(95);
+  readonly #isSmall = this.r.chance(70);
 
   protected override col(scope: Scope, kind: Kind | null): Col | null {
     if (!this.#isSmall) return super.col(scope, kind);
-    const isSmall = ({ path, leaf }: Col): boolean =>
-      path.length <= 2 &&
-      path.every((hop) => hop.star === null) &&
-      !(leaf.k === 'prop' && this.world.props.some((p) => p.name === leaf.name && followsPath(p.expr)));
+    const isSmall = (col: Col): boolean => col.path.length <= 2 && traitsOfColumn(col, this.world).every((t) => t === 'path');
     return super.col(
       scope.map((rel) => ({ ...rel, places: rel.places.map((place) => place.filter(isSmall)) })),
       kind,
@@ -61,20 +78,6 @@ class ConditionGen extends QueryGen {
     this.depth = 2;
     return this.cond([this.conceptRel('', 'dsvc', concept, 1)], 1);
   }
-}
-
-/** Whether an expression of a calculated property has a path. */
-function followsPath(expression: Expr | null): boolean {
-  let found = false;
-  if (expression)
-    walk(
-      expression,
-      (e) => {
-        if (e.k === 'col' && e.path.length > 0) found = true;
-      },
-      true,
-    );
-  return found;
 }
 
 /** Policies for some concepts and masks for some properties. */
