@@ -144,6 +144,8 @@ CREATE VIEW open_boxes AS SELECT box_id FROM svc.box WHERE state = 'open'`;
 
 const MASKS = ['CREATE POLICY veil ON PROPERTY secret MASK NULL', 'CREATE POLICY cover ON PROPERTY note MASK FULL'];
 const rows = (condition: string, concept = 'item'): string => `CREATE POLICY few ON CONCEPT ${concept} TO PUBLIC USING (${condition})`;
+/** Masks of calculated properties show no more of masked values, nor of hidden rows at the ends of paths. */
+const CALCULATED = ["CREATE POLICY ends ON PROPERTY next_note MASK PARTIAL(1, 'x', 1)", "CREATE POLICY first ON PROPERTY tags MASK PARTIAL(1, 'x', 1)"];
 const EMPTY = "CREATE POLICY none ON PROPERTY note MASK WITH ('')";
 
 /** The policies that hide `HIDDEN`, and the masked columns. */
@@ -160,9 +162,12 @@ export const POLICIES: readonly (readonly [string, readonly string[]])[] = [
     [rows("svc_claim('level') IS NULL AND id < 7"), "CREATE POLICY more ON CONCEPT entry TO PUBLIC USING (state = 'open' OR svc_has_role('boss'))", ...MASKS],
   ],
   ['a calculated property', [rows('visible'), ...MASKS]],
-  ['a calculated property over a path', [rows("box_state = 'open'"), 'CREATE POLICY veil ON PROPERTY secret MASK WITH (length(box_state))', ...MASKS.slice(1)]],
+  [
+    'a calculated property over a path',
+    [rows("box_state = 'open'"), 'CREATE POLICY veil ON PROPERTY secret MASK WITH (length(box_state))', ...MASKS.slice(1), ...CALCULATED],
+  ],
   ['an aggregate over a path', [rows('lowest < 5'), ...MASKS]],
   ['a policy of a logic concept', ['CREATE POLICY few ON CONCEPT shut TO USER nobody USING (true)', ...MASKS]],
   ['a policy of an unmapped concept below it', ['CREATE POLICY few ON CONCEPT locked TO USER nobody USING (true)', ...MASKS]],
-  ['a path to many rows', [rows(`"lies_in[box].has_item[item].id" = 1`), ...MASKS]],
+  ['a path to many rows', [rows(`"lies_in[box].has_item[item].id" = 1`), ...MASKS, ...CALCULATED]],
 ];
