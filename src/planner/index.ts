@@ -11,8 +11,10 @@ import { refuseOuterMeasures } from './lower/aggregate/measures.ts';
 import { lowerBlocks } from './lower/finish.ts';
 import { jsonRows, type OutputOptions } from './lower/output.ts';
 import { settleBarriers } from './plan/barriers.ts';
-import { type BoundValue, boundText, type CachedTable, type NamedRelation, type PlanContext, type Target } from './plan/context.ts';
+import { type BoundValue, boundText, type CachedTable, type FinishedRewrite, type NamedRelation, type PlanContext, type Target } from './plan/context.ts';
 import { dropUnusedParameters } from './plan/parameters.ts';
+import { ownCopy } from './plan/shared.ts';
+import type { SelectStmt } from './plan/tree.ts';
 import { PlanState } from './plan-state.ts';
 import { printStatement, STATEMENT_LIMITS } from './print/index.ts';
 import { nameCalls } from './read/caller.ts';
@@ -119,16 +121,15 @@ function plan(context: PlanContext, source: Source, options: PlanOptions): Plan 
   options.inspect?.({ state, stmt: parsed.stmt, written: (name) => resolver.written(name) });
   state.outermost = state.blocks.at(-1)?.block.stmt;
   lowerBlocks(state);
-  const { query, keys, shape, nested } = jsonRows(state, parsed, columns, options);
+  const { query: written, keys, shape, nested } = jsonRows(state, parsed, columns, options);
   // an expression that may raise an error must not be evaluated on rows that a policy hides
   const hidesRows = state.facts.hasRowPolicies || state.facts.hidesRows;
   const hasBarriers = hidesRows && state.facts.mayRaise;
   if (hasBarriers && state.barrierRefusal) throw state.barrierRefusal;
   // without hidden rows no SELECT is marked; the printer would refuse a mark that is left
-  if (hidesRows || state.late.length > 0) settleBarriers(query, state, hasBarriers);
-  if (!hasBarriers && !state.facts.volatile) context.rewrite?.(query, () => state.alias(), state.texts.declared.isExact);
+  if (hidesRows || state.late.length > 0) settleBarriers(written, state, hasBarriers);
   const target = context.target?.(state.datasource);
-  target?.apply(query, state.declared.tables);
+  const query = forDatasource(state, written, hasBarriers || state.facts.volatile ? undefined : context.rewrite, target);
   dropUnusedParameters(query, state, state.bound.length);
   refuseSeveralDatasources(state);
   if (state.references.hasMeasures) refuseOuterMeasures(query, state.references);
@@ -167,6 +168,15 @@ function plan(context: PlanContext, source: Source, options: PlanOptions): Plan 
     callsOwn: state.texts.callsOwn,
     dividing: [...state.dividing],
   };
+}
+
+/** A statement as its datasource needs it. Its parts are shared with other plans, or occur in it twice, so a copy is changed. */
+function forDatasource(state: PlanState, written: SelectStmt, rewrite: FinishedRewrite | undefined, target: Target | undefined): SelectStmt {
+  if (!rewrite && !target) return written;
+  const query = ownCopy(written);
+  rewrite?.(query, () => state.alias(), state.texts.declared.isExact);
+  target?.apply(query, state.declared.tables);
+  return query;
 }
 
 /** @throws SvcError 400 `several_datasources` */

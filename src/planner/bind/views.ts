@@ -4,6 +4,7 @@ import { badRequest } from '../../errors.ts';
 import type { ViewDef } from '../../ontology/model.ts';
 import { multiplies } from '../facts/total.ts';
 import { isPlainType } from '../guard/index.ts';
+import { frozen } from '../plan/shared.ts';
 import { cast, clone, column, type Node, OFFSET_ZERO, select, subselect, target } from '../plan/tree.ts';
 import type { PlanState } from '../plan-state.ts';
 import { leavesOut } from '../read/mapped.ts';
@@ -14,7 +15,7 @@ import { Resolver } from './resolve.ts';
 
 const PARSED = new WeakMap<ViewDef, Parsed>();
 
-/** The parsed text of a view. It is shared: clone it before you change it. */
+/** The parsed text of a view. If it is kept, it cannot be changed: clone it before you change it. */
 export function parsedView(state: PlanState, view: ViewDef): Parsed {
   const offset = state.texts.offsets.get(view.name);
   // the view is being checked, so its text may still change: do not keep it
@@ -22,6 +23,7 @@ export function parsedView(state: PlanState, view: ViewDef): Parsed {
   let parsed = PARSED.get(view);
   if (!parsed) {
     parsed = state.texts.parse(view.sql, undefined);
+    frozen(parsed.stmt);
     PARSED.set(view, parsed);
   } else {
     state.texts.use(parsed.facts);

@@ -3,7 +3,7 @@ import type { ColumnRef } from '@pgsql/types';
 import { visited } from '../../budget.ts';
 import { mayFail } from '../facts/conditions.ts';
 import { COMPARISONS } from '../facts/total.ts';
-import { conjuncts, eachColumn, fieldsOf, lastName, type Node, type SelectStmt, walk } from '../plan/tree.ts';
+import { conjuncts, eachColumn, fieldsOf, isSubQuery, lastName, type Node, type SelectStmt, walk } from '../plan/tree.ts';
 
 /** The items of a FROM clause by the aliases that columns may be qualified with; undefined if USING or NATURAL merges columns, which have no qualifier. */
 export type Items = ReadonlyMap<string, Node>;
@@ -56,6 +56,42 @@ export function itemsOf(from: readonly Node[] | undefined): Items | undefined {
   return (from ?? []).every(add) ? found : undefined;
 }
 
+/**
+ * True if a block and its sub-queries name the columns of items of its FROM one by one. A star names all columns, and so do NATURAL and the name of an item without a column.
+ * @param isItem whether a name without a qualifier, or the qualifier of a star, is one of the items
+ */
+export function namesColumns(block: SelectStmt, isItem: (name: string) => boolean): boolean {
+  const { fromClause = [], larg: _l, rarg: _r, withClause: _w, ...clauses } = block;
+  let names = !block.targetList?.some((t) => starOf(t)?.length === 1);
+  const check = (tree: unknown): void =>
+    walk(tree, (n) => {
+      if ('ColumnRef' in n) {
+        const [first = '', second] = fieldsOf(n.ColumnRef);
+        if ((second === undefined || second === '*') && isItem(first)) names = false;
+      }
+      return names;
+    });
+  const checkItem = (item: Node): void => {
+    if ('JoinExpr' in item) {
+      const { larg, rarg, ...rest } = item.JoinExpr;
+      if (rest.isNatural) names = false;
+      for (const arg of [larg, rarg]) if (arg) checkItem(arg);
+      check(rest);
+      // any other sub-select refers to no other item
+    } else if (!('RangeSubselect' in item) || item.RangeSubselect.lateral) check([item]);
+  };
+  check(clauses);
+  fromClause.forEach(checkItem);
+  return names;
+}
+
+/** The fields of a star in a select list; undefined for any other item. */
+export function starOf(item: Node): readonly string[] | undefined {
+  const value = 'ResTarget' in item ? item.ResTarget.val : undefined;
+  const fields = value && 'ColumnRef' in value ? fieldsOf(value.ColumnRef) : [];
+  return fields.at(-1) === '*' ? fields : undefined;
+}
+
 function aliasOf(item: Node): string | undefined {
   if ('RangeVar' in item) return item.RangeVar.alias?.aliasname ?? item.RangeVar.relname;
   if ('RangeSubselect' in item) return item.RangeSubselect.alias?.aliasname;
@@ -102,6 +138,11 @@ export function correlationOf(query: SelectStmt, outer: Items): Correlated | und
     return found;
   };
   const { whereClause, fromClause, ...others } = query;
+  // a name without a qualifier may be that of a column of either
+  walk([whereClause, others], (n) => {
+    if ('ColumnRef' in n && fieldsOf(n.ColumnRef).length === 1 && fieldsOf(n.ColumnRef)[0] !== '*') isClear = false;
+    return isClear && !isSubQuery(n);
+  });
   if (refersOut([fromClause], true) || refersOut([others]) || !isClear) return undefined;
   const links: Link[] = [];
   const unequal: Link[] = [];

@@ -30,7 +30,7 @@ import {
   target,
   walk,
 } from '../plan/tree.ts';
-import { blocksOf, type Correlated, correlationOf, fails, familyOf, type Items, isExactNumber, itemsOf, type Link } from './correlated.ts';
+import { blocksOf, type Correlated, correlationOf, fails, familyOf, type Items, isExactNumber, itemsOf, type Link, namesColumns } from './correlated.ts';
 import { joinInner, readBeforeSets, readNothing } from './refused.ts';
 
 /** Aggregates that are NULL without rows, and depend on the order of the rows in the last digits of floating-point numbers only. `count` is 0. */
@@ -73,9 +73,12 @@ function rewriteBlock(block: SelectStmt, alias: () => string, isExact: boolean):
   const items = itemsOf(block.fromClause);
   if (!items) return;
   const place = { block, items, alias, isExact };
-  const { targetList = [], groupClause, havingClause } = block;
+  const { targetList = [], groupClause, havingClause, distinctClause, sortClause } = block;
+  // DISTINCT requires that the select list has the expressions of ORDER BY
+  const isOrdered = distinctClause !== undefined && hasSubLink([distinctClause, sortClause]);
   // an aggregate over the rows of the block would have to be grouped by the joined values
-  if (hasSubLink(targetList) && !groupClause?.length && !havingClause && !changesRows(targetList)) block.targetList = targetList.map((t) => replaced(t, place));
+  if (hasSubLink(targetList) && !isOrdered && !groupClause?.length && !havingClause && !changesRows(targetList))
+    block.targetList = targetList.map((t) => replaced(t, place));
   if (!hasSubLink(block.whereClause)) return;
   const conditions = conjuncts(block.whereClause).map((condition) => asCondition(condition, place) ?? replaced(condition, place));
   const whereClause = and(conditions);
@@ -220,12 +223,16 @@ function joinedValue(link: SubLink, place: Place): Node | undefined {
  * Joins a sub-query to its block, grouped by its links, with columns a0, a1 and so on for aggregates. A row has one group at most, because the types of the links are compared
  * as GROUP BY compares them.
  * @param used links that the caller uses besides
- * @returns the alias; undefined if that cannot be proved, or if no single item of FROM has the columns
+ * @returns the alias; undefined if that cannot be proved, if no single item of FROM has the columns, or if the block does not name its columns one by one
  */
 function joinGroups({ query, links, rest }: Found, place: Place, calls: readonly Node[], used: readonly Link[] = []): string | undefined {
   const { block, alias } = place;
   const at = itemWith(block.fromClause ?? [], [...links, ...used]);
   if (at === undefined || links.some((l) => commonFamily(l, query, place) === undefined)) return undefined;
+  const from = block.fromClause as Node[];
+  const items = itemsOf([from[at] as Node]);
+  // the columns of the join must not be among those that the block names in another way
+  if (!namesColumns(block, (column) => items?.has(column) === true || /^[ak]\d+$/.test(column))) return undefined;
   const name = alias();
   const whereClause = and(rest);
   const grouped = select({
@@ -235,7 +242,6 @@ function joinGroups({ query, links, rest }: Found, place: Place, calls: readonly
     groupClause: links.map((l) => clone(l.inner)),
   });
   const on = and(links.map((l, i) => equals(column(name, `k${i}`), clone(l.outer)))) as Node;
-  const from = block.fromClause as Node[];
   from[at] = join('JOIN_LEFT', from[at] as Node, subselect(grouped, name), on);
   return name;
 }

@@ -66,14 +66,14 @@ export interface PlanContext {
 }
 
 /**
- * A rewrite of a finished statement without volatile functions and barriers (in place), with the same rows. `alias` makes an alias that is unique in the statement. `isExact`: no text
+ * A rewrite of a finished statement without volatile functions and barriers (in place: it gets a copy that shares nothing that it may change), with the same rows. `alias` makes an alias that is unique in the statement. `isExact`: no text
  * that the statement reads may have a nondeterministic collation, under which different texts are equal.
  */
 export type FinishedRewrite = (statement: SelectStmt, alias: () => string, isExact: boolean) => void;
 
 /** What is known of the tables of a distributed datasource. Plans that are made with it are valid as long as it is the same object. */
 export interface Target {
-  /** Changes a finished statement (in place), with the same rows. It reads no other columns than those that the statement declares. */
+  /** Changes a finished statement (in place, as above), with the same rows. It reads no other columns than those that the statement declares. */
   readonly apply: (statement: SelectStmt, declared: Declared['tables']) => void;
 }
 

@@ -11,6 +11,7 @@ import { comparesColumns } from '../facts/total.ts';
 import { afterSteps, type GuardFacts, guardSelect, refusedField } from '../guard/index.ts';
 import type { CachedTable, PlanContext } from '../plan/context.ts';
 import { Position } from '../plan/position.ts';
+import { frozen } from '../plan/shared.ts';
 import { clone, isSubQuery, type Node, type SelectStmt, string, walk } from '../plan/tree.ts';
 import { printSelect } from '../print/index.ts';
 import type { DeclaredTable } from '../verify/index.ts';
@@ -129,7 +130,7 @@ export class Texts {
       const { stmt, standIns, facts } = this.parse(mapping.sql, undefined, false, false);
       const query = tableQuery(stmt);
       requireInterruptible(query.stmt, [], new Map(), () => undefined);
-      known = { rows: mappedRows(query.stmt, standIns), query, facts };
+      known = { rows: mappedRows(frozen(query.stmt), standIns), query, facts };
       MAPPED.set(mapping, known);
     }
     this.use(known.facts, true);
@@ -206,7 +207,7 @@ export class Texts {
   /** Keeps the expression if it is the same for all callers. */
   #shared(owner: object, sql: string): Node {
     const { node, parsed } = this.#plain(owner, sql, undefined);
-    if (!parsed.facts.callsReplaced) SHARED.set(owner, (SHARED.get(owner) ?? new Map<string, Shared>()).set(sql, { node, facts: parsed.facts }));
+    if (!parsed.facts.callsReplaced) SHARED.set(owner, (SHARED.get(owner) ?? new Map<string, Shared>()).set(sql, { node: frozen(node), facts: parsed.facts }));
     return node;
   }
 
@@ -235,8 +236,7 @@ export class Texts {
       parsed = this.parse(`SELECT ${sql}`, offset === undefined ? undefined : offset - 'SELECT '.length);
       if (offset === undefined) {
         const known = EXPRESSIONS.get(owner) ?? new Map<string, Parsed>();
-        known.set(sql, parsed);
-        EXPRESSIONS.set(owner, known);
+        EXPRESSIONS.set(owner, known.set(sql, { ...parsed, stmt: frozen(parsed.stmt) }));
       }
     }
     const only = parsed.stmt.targetList?.[0];

@@ -104,6 +104,8 @@ it('SQL of the corpora is the same without knowledge, and passes the verifier wi
       const after = again(placed(everywhere));
       if (after) for (const d of [declared, after.declared]) verify(parser, after.sql, d);
       if (after?.sql !== before.sql) keyed++;
+      again({ ...placed(everywhere), rewrite: decorrelate });
+      expect(again({})?.sql, text).toBe(before.sql);
     }
   }
   expect(n).toBeGreaterThan(500);
