@@ -79,24 +79,27 @@ describe('a caller under policies gets what is left of the rows and values', () 
 
   it(`on ${cases} queries over generated ontologies, rows and policies`, { timeout: 3_600_000 }, async () => {
     const worlds = Math.ceil(cases / PER_WORLD);
-    const small = { queries: 0, large: 0 };
+    const small = { queries: 0, large: 0, most: 0 };
     const look = async (c: WithPolicies) => {
       const outcomes = await asCaller(harness, c);
       const traits = traitsOfPolicies(c.policies, c.world);
       if (traits.has('walk') || traits.has('calculated')) return outcomes;
+      const large = outcomes.filter((o) => o.kind === 'large').length;
       small.queries += outcomes.length;
-      small.large += outcomes.filter((o) => o.kind === 'large').length;
+      small.large += large;
+      small.most = Math.max(small.most, large);
       return outcomes;
     };
     const guarded = new GuardedCases();
     const counts = await checkCases({ cases: guarded, worlds, mostShrinks: MOST_SHRINKS, given: `POLICY_CASES=${cases}`, look });
     console.log(
-      `policies: ${shown(counts)}, under small policies ${small.large} of ${small.queries} large, cached ${harness.readCaches}, cubes ${harness.readCubes}, views ${harness.readViews}`,
+      `policies: ${shown(counts)}, under small policies ${small.large} of ${small.queries} large (${small.most} in one world), cached ${harness.readCaches}, cubes ${harness.readCubes}, views ${harness.readViews}`,
     );
     expect(guarded.missing, 'traits that no condition has').toEqual([]);
-    // queries that are too large, or too slow for the datasource, may only be exceptions, except under walks and calculated properties over paths
+    // queries that are too large, or too slow for the datasource, may only be exceptions, except under walks and calculated properties over paths;
+    // the policies of one world may make all of its queries too large
     expect(small.queries).toBeGreaterThanOrEqual(isShort ? PER_WORLD : cases / 2);
-    expect(small.large).toBeLessThanOrEqual((isShort ? 0.15 : 0.02) * small.queries);
+    expect(small.large - small.most).toBeLessThanOrEqual((isShort ? 0.1 : 0.02) * small.queries);
     expect((counts.get('rows') ?? 0) / (worlds * PER_WORLD)).toBeGreaterThan(isShort ? 0.25 : 0.4);
   });
 });
