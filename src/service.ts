@@ -11,7 +11,7 @@ export { type SeenAgent, visibleAgents } from './service/caller/agents.ts';
 export { findOntology, outlivesRights, unknownName } from './service/caller/lookup.ts';
 export { seesAllRows } from './service/caller/policies.ts';
 export { conversationId, type Named, namedBy, ontologyOf, type Target, targetOf } from './service/caller/target.ts';
-export { asyncRows, countedUser, jobRequest, type Noting, ownerOf, pollAsync, runJob, startAsync, startAsyncQuestion } from './service/ops/async.ts';
+export { asyncRows, countedAs, jobRequest, type Noting, ownerOf, pollAsync, runJob, startAsync, startAsyncQuestion } from './service/ops/async.ts';
 export type { ClientQuestion, ConversationMessage } from './service/ops/client-history.ts';
 export type { Conversation } from './service/ops/conversation.ts';
 export { FileError } from './service/ops/file-error.ts';

@@ -60,8 +60,8 @@ export function asyncStatements(namespace: DurableObjectNamespace, hint: string 
   const stub = (id: string): Stub =>
     namespace.get(namespace.idFromName(`${hint ?? '-'}:${id}`), hint === null ? {} : { locationHint: hint as DurableObjectLocationHint }) as unknown as Stub;
   return {
-    take: (user, id, most, leaseMs) => stub(`user:${user}`).take(id, most, leaseMs),
-    release: (user, id) => stub(`user:${user}`).release(id),
+    take: (key, id, most, leaseMs) => stub(`user:${key}`).take(id, most, leaseMs),
+    release: (key, id) => stub(`user:${key}`).release(id),
     start: (job) => stub(job.id).start(job),
     poll: (id, owner) => stub(id).poll(owner),
     piece: (id, owner, n) => stub(id).piece(owner, n),

@@ -5,7 +5,7 @@ import {
   type Answer,
   type AsyncJob,
   type AsyncPoll,
-  countedUser,
+  countedAs,
   jobRequest,
   MAX_BYTES,
   type Noting,
@@ -20,6 +20,8 @@ import { JobStore, PieceCutter, type Storage } from './store.ts';
 const RETENTION_MS = 10 * 60_000;
 /** Added to the statement timeout, so that PostgreSQL cancels the statement before the run is aborted. */
 const GRACE_MS = 10_000;
+/** How long the end of a statement waits for the object that counts it. */
+const RELEASE_MS = 2_000;
 
 const FAILED = 'The service failed to answer this request';
 const INTERRUPTED = 'The statement was interrupted; send it again';
@@ -79,12 +81,22 @@ export class AsyncRun {
     await storage.setAlarm(Date.now() + RETENTION_MS);
   }
 
-  /** Ends the count of the job. This happens before its end is stored, so that a caller who sees the end can send another one. */
+  /**
+   * Ends the count of the job. This happens before its end is stored, so that a caller who sees the end can send another one. The end of a statement that was
+   * committed must be stored, so this takes a short time at most.
+   */
   async #release({ caller, id }: AsyncJob): Promise<void> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, RELEASE_MS);
+    });
     try {
-      await this.#runtime().asyncStatements?.release(countedUser(caller), id);
+      const running = this.#runtime().asyncStatements;
+      await Promise.race([late, Promise.all(countedAs(caller).map((key) => running?.release(key, id)))]);
     } catch {
       // the count ends with its lease
+    } finally {
+      clearTimeout(timer);
     }
   }
 

@@ -216,10 +216,10 @@ export type AsyncPoll =
 
 /** Runs asynchronous statements: one Durable Object per statement, named by its id, and one per user that counts those that wait or run. */
 export interface AsyncStatements {
-  /** Counts a statement of a user for at most `leaseMs`. @returns false if `most` others wait or run */
-  take(user: string, id: string, most: number, leaseMs: number): Promise<boolean>;
+  /** Counts a statement under a key (`countedAs`) for at most `leaseMs`. @returns false if `most` others wait or run */
+  take(key: string, id: string, most: number, leaseMs: number): Promise<boolean>;
   /** Ends what `take` began. */
-  release(user: string, id: string): Promise<void>;
+  release(key: string, id: string): Promise<void>;
   /** Stores the job, which then runs independently of the request. */
   start(job: AsyncJob): Promise<void>;
   /** Returns the state; null if the statement does not exist, was deleted, or has another owner. */

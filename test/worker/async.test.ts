@@ -177,10 +177,28 @@ describe('x-async', () => {
       expect([answer.status, answer.json.code, answer.headers.get('retry-after')]).toEqual([429, 'too_many_async', '5']);
       expect(answer.json.hint).toMatch(/without x-async/);
     }
-    // the count of an administrator who acts as the user is that of the administrator
-    await settle((await begin('SELECT 1 AS one')).json.response_id);
-    const as = await begin('SELECT 1 AS one', { headers: { 'x-api-impersonate-user': 'dan' } });
-    expect([as.status, await count()]).toEqual([202, 20]);
+    // what an administrator sends as the user counts for both together, and in all
+    const self = (await begin('SELECT 1 AS one')).json.response_id;
+    await settle(self);
+    const actor = JSON.parse(await runInDurableObject(objectOf(self), (_object, { storage }) => String(storage.sql.exec('SELECT job FROM job').one().job)));
+    const as = (user: string) => begin('SELECT 1 AS one', { headers: { 'x-api-impersonate-user': user } });
+    expect([(await as('dan')).status, await count()]).toEqual([202, 20]);
+    const fill = (key: string, most: number) =>
+      runInDurableObject(objectOf(`user:${key}`), async (object) => {
+        const slots = object as unknown as { take(id: string, most: number, leaseMs: number): Promise<boolean> };
+        for (let n = 0; n < most; n++) await slots.take(`crashed ${n}`, 1000, 600_000);
+      });
+    const refused = async (user: string) => {
+      const { status, json } = await as(user);
+      return [status, json.code, json.data];
+    };
+    await script('CREATE USER eve; GRANT QUERY ON ALL ontology.yard TO USER eve');
+    await fill(`${actor.caller.userId}:${caller.userId}`, 20);
+    expect(await refused('dan')).toEqual([429, 'too_many_async', '20 asynchronous statements that you send as `dan` wait or run']);
+    expect((await as('eve')).status).toBe(202);
+    await fill(`${actor.caller.userId}:all`, 200);
+    expect(await refused('eve')).toEqual([429, 'too_many_async', '200 asynchronous statements that you send as other users wait or run']);
+    expect((await begin('SELECT 1 AS one')).status).toBe(202);
     await runInDurableObject(counter, (_object, { storage }) => {
       storage.sql.exec("UPDATE slot SET ends = 0 WHERE id = 'crashed 7'");
     });

@@ -5,7 +5,7 @@
 import type { Caller, Principal } from '../../auth/authenticate.ts';
 import { earlierOf, resume } from '../../auth/resume.ts';
 import { sha256 } from '../../auth/tokens.ts';
-import { SvcError } from '../../errors.ts';
+import { quoted, SvcError } from '../../errors.ts';
 import type { Presentation } from '../../nesting/presentation.ts';
 import { sameName } from '../../ontology/names.ts';
 import { attachedDatasource } from '../caller/datasource.ts';
@@ -67,29 +67,38 @@ export const startAsync = (request: ServiceRequest, script: Script, presentation
 export const startAsyncQuestion = (request: ServiceRequest, ontology: string, question: RestQuestion): Promise<string> =>
   start(request, { script: { ontology, sql: '', limit: null, datasource: null }, presentation: PLAIN, question });
 
-/** The user for whom a statement counts: the one who acts, also as somebody else. */
-export const countedUser = ({ userId, actor }: Pick<Principal, 'userId' | 'actor'>): string => actor?.userId ?? userId;
+/**
+ * The keys under which a statement counts: its user. One that is sent as somebody else counts for both users together, so that they do not use up each other's
+ * number, and for all that is sent as somebody else by the one who acts.
+ */
+export const countedAs = ({ userId, actor }: Pick<Principal, 'userId' | 'actor'>): readonly string[] =>
+  actor === undefined ? [userId] : [`${actor.userId}:${userId}`, `${actor.userId}:all`];
+
+/** How many times ASYNC_PER_USER may wait or run of what one user sends as others. */
+const AS_OTHERS = 10;
 
 /** A statement counts for this time beyond its timeout if nothing ends it. */
 const LEASE_GRACE_MS = 60_000;
 
-const tooMany = (most: number): SvcError =>
-  new SvcError(429, 'too_many_async', `${most} asynchronous statements of this user wait or run`, {
+const tooMany = (most: number, whose: string): SvcError =>
+  new SvcError(429, 'too_many_async', `${most} asynchronous statements ${whose} wait or run`, {
     hint: 'Wait until one of them has ended, or send the statement without x-async',
     headers: { 'retry-after': '5' },
   });
 
 /** Counts a job for its user, and starts it. @throws SvcError 429 `too_many_async`, 503 `async_unavailable` */
 async function startCounted({ config }: Runtime, running: AsyncStatements, job: AsyncJob): Promise<void> {
-  const user = countedUser(job.caller);
-  const most = config.asyncPerUser;
+  const [key = '', keyOfAll] = countedAs(job.caller);
+  const take = async (counted: string, most: number, whose: string): Promise<void> => {
+    if (!(await running.take(counted, job.id, most, config.asyncTimeoutMs + LEASE_GRACE_MS))) throw tooMany(most, whose);
+  };
   try {
-    if (!(await running.take(user, job.id, most, config.asyncTimeoutMs + LEASE_GRACE_MS))) throw tooMany(most);
+    await take(key, config.asyncPerUser, keyOfAll === undefined ? 'of this user' : `that you send as ${quoted(job.caller.name)}`);
+    if (keyOfAll !== undefined) await take(keyOfAll, config.asyncPerUser * AS_OTHERS, 'that you send as other users');
     await running.start(job);
   } catch (error) {
-    if (error instanceof SvcError) throw error;
-    await running.release(user, job.id).catch(() => undefined);
-    throw unavailable(error);
+    await Promise.all(countedAs(job.caller).map((counted) => running.release(counted, job.id).catch(() => undefined)));
+    throw error instanceof SvcError ? error : unavailable(error);
   }
 }
 
