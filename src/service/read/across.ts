@@ -3,8 +3,7 @@ import { badRequest, SvcError } from '../../errors.ts';
 import type { Source } from '../../language/statements.ts';
 import { type Plan, type PlanContext, planSelect } from '../../planner/index.ts';
 
-const OWN_FUNCTIONS =
-  'The query, or something that it reads, calls functions of a datasource (allowed_functions). Such a query does not read cached rows of another datasource';
+const OWN_FUNCTIONS = 'functions of a datasource (allowed_functions) need one datasource';
 
 /**
  * Plans a SELECT. Only one that needs several datasources reads tables that mappings have in another datasource.
@@ -17,11 +16,11 @@ export function planAcross(
   options: Parameters<typeof planSelect>[2],
   across: readonly NonNullable<PlanContext['cached']>[],
 ): Plan {
-  const isApart = (error: unknown): boolean => error instanceof SvcError && error.code === 'several_datasources';
+  const isApart = (error: unknown): error is SvcError => error instanceof SvcError && error.code === 'several_datasources';
   try {
     return planSelect(context, source, options);
   } catch (error) {
-    if (!(error instanceof SvcError) || !isApart(error)) throw error;
+    if (!isApart(error)) throw error;
     let callsOwn = false;
     for (const cached of across) {
       try {
@@ -33,6 +32,6 @@ export function planAcross(
         if (!isApart(again)) throw again;
       }
     }
-    throw callsOwn ? badRequest(error.code, error.message, { hint: OWN_FUNCTIONS, offset: error.offset }) : error;
+    throw callsOwn ? badRequest(error.code, error.message, { hint: OWN_FUNCTIONS }) : error;
   }
 }
