@@ -1,11 +1,11 @@
 /** The sizes of the values of expressions, and the steps of the calls in them. */
-import type { A_Expr, CaseExpr, CoalesceExpr, FuncCall, JsonTable, MinMaxExpr, ParamRef, SubLink, TypeCast } from '@pgsql/types';
+import type { A_ArrayExpr, A_Expr, CaseExpr, CoalesceExpr, FuncCall, JsonTable, MinMaxExpr, ParamRef, RowExpr, SubLink, TypeCast } from '@pgsql/types';
 import { visited } from '../../budget.ts';
 import { isNodeName, lastName, type Node, type SelectStmt, typeOf, walk } from '../plan/tree.ts';
 import { COLLECTING, FREE, FREE_OPERATORS, FREE_TYPES, LENGTHS, OPERATIONS, REPEATING, SEARCH_OPERATORS, SLOW_TYPES } from './functions.ts';
-import { isArithmetic, paddingIn, paddingOf, sizeOfCall, sizeOfCast, sizeOfOperation, sizeOfRepetition } from './results.ts';
+import { isArithmetic, paddingIn, paddingOf, sizeOfCall, sizeOfCast, sizeOfOperation, sizeOfPower, sizeOfRepetition } from './results.ts';
 import { type Measured, rowsOfAggregate, type Scope, sizeOfColumn } from './scope.ts';
-import { bytesOf, copies, elementsIn, FIXED, largest, NOTHING, ofBytes, plus, type Size, SMALL, sizeOfConstant, sum, UNKNOWN } from './sizes.ts';
+import { asElement, bytesOf, copies, elementsIn, FIXED, largest, NOTHING, ofBytes, plus, type Size, SMALL, sizeOfConstant, sum, UNKNOWN } from './sizes.ts';
 import type { Spent } from './spent.ts';
 import { collected, constant, countOf, freePass, freePasses, functionName, onePass, SEARCHED, stepsOf } from './steps.ts';
 
@@ -66,6 +66,10 @@ export class Expressions {
         return largest(((body as CoalesceExpr).args ?? []).map((a) => this.size(a, scope)));
       case 'MinMaxExpr':
         return this.#extreme(body, scope);
+      case 'A_ArrayExpr':
+        return this.#parts((body as A_ArrayExpr).elements, scope);
+      case 'RowExpr':
+        return this.#parts((body as RowExpr).args, scope);
       case 'JsonTable':
         return this.#jsonTable(body, scope);
       case 'BoolExpr':
@@ -78,6 +82,11 @@ export class Expressions {
       default:
         return this.all(body, scope);
     }
+  }
+
+  /** The size of an array or a row. */
+  #parts(parts: readonly Node[] = [], scope: Scope): Size {
+    return sum(parts.map((p) => asElement(this.size(p, scope))));
   }
 
   #extreme({ op, args = [], location }: MinMaxExpr, scope: Scope): Size {
@@ -150,6 +159,7 @@ export class Expressions {
       this.#spent.steps(stepsOf(kind === 'AEXPR_ILIKE' ? '~~*' : isLike ? '~~' : symbol, rexpr ? [rexpr, rexpr] : [], [left, right]), called, location);
     } else this.#spent.steps(countOf(rexpr) * freePass(left) + freePass(right), called, location);
     if (kind === 'AEXPR_NULLIF') return left;
+    if (symbol === '^') return sizeOfPower(left, right, rexpr);
     return isLike ? SMALL : sizeOfOperation(symbol, left, right);
   }
 

@@ -8,9 +8,9 @@ export const names = (text: string): ReadonlySet<string> => new Set(text.trim().
 
 /** Functions that return a short value. */
 export const SHORT = names(`
-  abs acos age array_dims array_length array_lower array_ndims array_position array_upper ascii asin atan atan2 avg bit_count bit_length bool_and bool_or
-  cardinality cbrt ceil ceiling char_length character_length chr cos cot count crc32 crc32c cume_dist date date_add date_bin date_part date_subtract
-  date_trunc degrees dense_rank erf every extract family float4 float8 floor generate_series generate_subscripts get_bit get_byte int2 int4 int8 interval
+  acos age array_dims array_length array_lower array_ndims array_position array_upper ascii asin atan atan2 bit_count bit_length bool_and bool_or
+  cardinality cbrt char_length character_length chr cos cot count crc32 crc32c cume_dist date date_add date_bin date_part date_subtract
+  date_trunc degrees dense_rank erf every extract family float4 float8 generate_subscripts get_bit get_byte int2 int4 int8 interval
   is_normalized isempty isfinite json_array_length json_typeof jsonb_array_length jsonb_exists jsonb_path_exists jsonb_path_match jsonb_typeof
   justify_days justify_hours justify_interval length lower_inc lower_inf make_date make_interval make_time make_timestamp make_timestamptz masklen md5
   now ntile num_nonnulls num_nulls numnode octet_length percent_rank pg_typeof pi position radians random rank regexp_count regexp_instr regexp_like
@@ -21,8 +21,14 @@ export const SHORT = names(`
 export const PLAIN = names(`
   any_value array_append array_cat array_prepend array_remove array_reverse btrim casefold coalesce concat 
   first_value greatest initcap json_extract_path json_extract_path_text jsonb_extract_path jsonb_extract_path_text lag last_value lead least left lower
-  ltrim max min mode nth_value nullif overlay percentile_cont percentile_disc regexp_match regexp_matches regexp_split_to_array regexp_split_to_table
-  regexp_substr reverse right round rtrim split_part string_to_array string_to_table substr substring sum textlen trim_array trunc unnest upper`);
+  ltrim max min mode nth_value nullif overlay percentile_cont percentile_disc regexp_split_to_table
+  regexp_substr reverse right round rtrim split_part string_to_table substr substring sum textlen trim_array trunc unnest upper`);
+
+/** Functions on numbers, dates or rows whose result is about as long as the longest argument. */
+export const NUMERIC = names('abs avg ceil ceiling floor generate_series');
+
+/** Functions that return parts of a text as an array. */
+export const SPLITTING = names('regexp_match regexp_matches regexp_split_to_array string_to_array');
 
 /** Functions that count the characters of a text. */
 export const LENGTHS = names('char_length character_length length octet_length');

@@ -4,11 +4,11 @@
  */
 import type { A_Const, A_Expr, Alias, ColumnRef, FuncCall, JoinExpr, ParamRef, RangeSubselect, RangeVar, ResTarget, SubLink, TypeCast } from '@pgsql/types';
 import { isNodeName, lastName, type Node, nameOf, type SelectStmt } from '../plan/tree.ts';
-import { FREE, LINEAR, names, PLAIN, SHORT, SLOW_TYPES } from './functions.ts';
+import { FREE, LINEAR, NUMERIC, names, PLAIN, SHORT, SLOW_TYPES } from './functions.ts';
 import { paddingOf } from './results.ts';
 import { sizeOfConstant } from './sizes.ts';
 import { MAX_STEPS } from './spent.ts';
-import { functionName, SEARCHED, STEPS_PER_BYTE } from './steps.ts';
+import { constant, functionName, SEARCHED, STEPS_PER_BYTE } from './steps.ts';
 
 /** Nodes that call nothing themselves. Those that are not listed here and have no rule below make a statement not light. */
 const NEUTRAL = names(
@@ -21,6 +21,9 @@ const COMPARISONS = names('= <> < > <= >=');
 const COMBINING = names('+ - * / % ||');
 /** Kinds of expressions that compare their operands. */
 const COMPARING = /^AEXPR_(NULLIF|IN|(NOT_)?(BETWEEN(_SYM)?|DISTINCT))$/;
+
+/** The number of digits to which a light statement may round. */
+const MAX_ROUNDED = 100;
 
 /** A statement with more nodes is not looked at further. */
 const MAX_NODES = 2_000;
@@ -198,9 +201,10 @@ class Light {
   #call(call: FuncCall): boolean {
     const name = functionName(call);
     if (!FREE.has(name) && !LINEAR.has(name)) return false;
-    if (!SHORT.has(name)) {
+    if (!SHORT.has(name) && !NUMERIC.has(name)) {
       // an element of an array may be longer than what is known of the array
       if (!PLAIN.has(name) || name === 'unnest') return false;
+      if ((name === 'round' || name === 'trunc') && call.args?.[1] && (constant(call.args[1]) ?? SEARCHED) > MAX_ROUNDED) return false;
       this.#grows(call.args?.length ?? 0);
     }
     return this.#list(call.args) && this.#list(call.agg_order) && this.#one(call.agg_filter) && (call.over === undefined || this.#all(call.over));

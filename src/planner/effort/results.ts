@@ -1,8 +1,9 @@
 /** The sizes of what casts, operators and functions return. */
 import type { TypeName } from '@pgsql/types';
 import { lastName, type Node } from '../plan/tree.ts';
-import { names, PLAIN, SHORT } from './functions.ts';
+import { NUMERIC, names, PLAIN, SHORT, SPLITTING } from './functions.ts';
 import {
+  asElement,
   bytesOf,
   copies,
   elementsIn,
@@ -82,8 +83,13 @@ export function sizeOfCall(name: string, args: readonly Node[], sizes: readonly 
   if (name === 'array_replace') return sum([first, forEach(first, third)]);
   if (name === 'concat_ws') return sum([...sizes, isVariadic ? forEach(second, first) : copies(first, sizes.length - 2)]);
   if (PADDED_TYPES.has(name) && args.length > 1) return plus(first, ofBytes(constant(args[1]) ?? MAX_SIZE));
+  if (SPLITTING.has(name)) return split(first);
+  if (name === 'polygon' && args.length > 1) return ofBytes(POINT * (constant(args[0]) ?? MAX_SIZE));
   if (SHORT.has(name)) return SMALL;
-  if (PLAIN.has(name)) return sum(sizes);
+  if (NUMERIC.has(name)) return sizes.every((s) => s.fixed) ? SMALL : largest([SMALL, ...sizes]);
+  const digits = digitsOfCall(name, args, sizes);
+  if (digits !== undefined) return digits;
+  if (PLAIN.has(name)) return sum([...sizes, ofBytes(AROUND)]);
   // escapes make JSON longer, usually by little
   return sum([SMALL, times(sum(sizes), JSON_BUILDERS.test(name) ? 2 : 6)]);
 }
@@ -104,12 +110,57 @@ export function sizeOfRepetition(name: string, text: Size, count: Size, expressi
   return isRepeat ? repeated(text, number) : times(number, 4);
 }
 
+/** The bytes of a point of a polygon that a circle becomes. */
+const POINT = 64;
+/** The bytes that a function adds around its arguments at most. */
+const AROUND = 4;
+/** The digits after the point that `round` may add. */
+const MAX_SCALE = 16_383;
+/** The decimal logarithm of e. */
+const DIGITS_OF_E = 0.44;
+
+/** The parts of a text as an array: a part may be a single character, with quotes and a comma, or NULL. */
+const split = (text: Size): Size => withElements(plus(times(text, 5), SMALL), { each: text, count: Math.max(1, bytesOf(text, SEARCHED)) });
+
+/** The result of a function whose value depends on a number: the digits of decimals; undefined for other functions. */
+function digitsOfCall(name: string, args: readonly Node[], sizes: readonly Size[]): Size | undefined {
+  const [first = SMALL, second = SMALL] = sizes;
+  if (name === 'round' || name === 'trunc') return args.length < 2 ? undefined : plus(first, ofBytes(Math.min(MAX_SCALE, constant(args[1]) ?? MAX_SCALE)));
+  if (name === 'pow' || name === 'power') return sizeOfPower(first, second, args[1]);
+  if (name === 'exp') return first.fixed ? FIXED : plus(SMALL, sizeOf(numberIn(args[0], first) * DIGITS_OF_E, first.data));
+  if (name === 'factorial') return ofBytes(Math.min(MAX_DIGITS, 5 * (constant(args[0]) ?? MAX_DIGITS)));
+  return undefined;
+}
+
+/** The result of a power of decimals. */
+export function sizeOfPower(base: Size, exponent: Size, expression: Node | undefined): Size {
+  if (base.fixed && exponent.fixed) return FIXED;
+  const number = numberIn(expression, exponent);
+  // most values of tables are much shorter than assumed
+  return plus(SMALL, sizeOf(Math.min(MAX_DIGITS, Math.max(1, base.made) * number), base.data * Math.max(1, Math.ceil(number / 5)) + exponent.data));
+}
+
+/** The assumed value of a number that is neither constant nor a value of a table. */
+const UNKNOWN_NUMBER = 5_000;
+
+/** The value of a number, at most MAX_DIGITS. One that is not constant is assumed to be at least as large as the largest constant in it. */
+const numberIn = (expression: Node | undefined, size: Size): number =>
+  Math.min(MAX_DIGITS, constant(expression) ?? decimalIn(expression) ?? Math.max(size.data > 0 ? 0 : UNKNOWN_NUMBER, largestConstant(expression)));
+
+/** The value of a decimal constant, with or without a cast. */
+function decimalIn(node: Node | undefined): number | undefined {
+  const bare = node && 'TypeCast' in node ? node.TypeCast.arg : node;
+  const digits = bare && 'A_Const' in bare ? (bare.A_Const.fval?.fval ?? bare.A_Const.sval?.sval) : undefined;
+  const number = digits === undefined ? Number.NaN : Math.abs(Number(digits));
+  return Number.isNaN(number) ? undefined : number;
+}
+
 /** The maximum growth of a text by constants that counts as a longer value of a table, not as a text that the statement makes. */
 const MAX_GROWTH = 16;
 
 /** The result of `replace` and `regexp_replace`. @param growth how many times as long as the text the result may be */
 function replaced(text: Size, replacement: Size, growth: number): Size {
-  if (replacement.data === 0 && growth <= MAX_GROWTH) return times(text, Math.max(1, growth));
+  if (replacement.data === 0 && growth <= MAX_GROWTH) return plus(times(text, Math.max(1, growth)), replacement);
   return sum([text, bytesOf(replacement, SEARCHED) <= 1 ? SMALL : copies(replacement, bytesOf(text, SEARCHED))]);
 }
 
@@ -133,5 +184,5 @@ function filled(value: Size, dimensions: Node | undefined): Size {
   const bare = dimensions && 'TypeCast' in dimensions ? dimensions.TypeCast.arg : dimensions;
   const counts = bare && 'A_ArrayExpr' in bare ? (bare.A_ArrayExpr.elements ?? []).map(constant) : [];
   if (counts.length === 0 || counts.includes(undefined)) return UNKNOWN;
-  return repeated(value, ofBytes(counts.reduce<number>((all, n) => all * (n ?? 1), 1)));
+  return repeated(asElement(value), ofBytes(counts.reduce<number>((all, n) => all * (n ?? 1), 1)));
 }

@@ -25,7 +25,7 @@ export const MAX_SIZE = 1e9;
 export const sizeOf = (made: number, data: number, fixed?: true, each?: Size, count?: number): Size => ({ made, data, fixed, each, count });
 
 /** The size of a value of a number of bytes. */
-export const ofBytes = (made: number): Size => sizeOf(Math.min(made, MAX_SIZE), 0);
+export const ofBytes = (made: number): Size => sizeOf(Math.max(0, Math.min(made, MAX_SIZE)), 0);
 /** The size of a number, a date or a boolean. */
 export const SMALL = ofBytes(40);
 /** The same for a type with a fixed length. */
@@ -101,6 +101,12 @@ export const times = ({ made, data }: Size, factor: number): Size => sizeOf(Math
 
 /** The size in bytes, if each value of a table has `ofData` bytes. Only a size that is not known at all is MAX_SIZE: a value that became as long by known growth is not lenient. */
 export const bytesOf = ({ made, data }: Size, ofData: number): number => Math.min(made + data * ofData, made < MAX_SIZE ? MAX_SIZE - 1 : MAX_SIZE);
+
+/** The bytes around an element of an array: quotes and a comma. */
+const AROUND_ELEMENT = 4;
+
+/** The size of a value as a part of an array or a row. As a text, each quote and backslash in it becomes two characters. */
+export const asElement = (value: Size): Size => (value.fixed ? value : plus(times(value, 2), ofBytes(AROUND_ELEMENT)));
 
 /** The size of several copies of a value. */
 export const copies = (size: Size, count: number): Size => (count <= 1 ? size : ofBytes(bytesOf(size, 1_000) * count));

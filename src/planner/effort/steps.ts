@@ -14,7 +14,7 @@ import {
   SEARCH_OPERATORS,
   SERIES,
 } from './functions.ts';
-import { bytesOf, MAX_SIZE, type Size, SMALL, sizeOf, sum, wholeNumber } from './sizes.ts';
+import { asElement, bytesOf, MAX_SIZE, plus, type Size, SMALL, sizeOf, sum, wholeNumber } from './sizes.ts';
 
 /** The steps per byte of a function that reads its arguments once. */
 export const STEPS_PER_BYTE = 30;
@@ -42,10 +42,11 @@ const DIGITS = 50;
 const CHARACTERS = 10_000;
 const AS_SET = 1_000_000;
 
-/** The value of an integer constant, with or without a cast; undefined for other expressions. */
+/** The value of an integer constant, with or without a cast, or 0 if it is negative; undefined for other expressions. */
 export const constant = (node: Node | undefined): number | undefined => {
   const bare = node && 'TypeCast' in node ? node.TypeCast.arg : node;
-  return bare && 'A_Const' in bare ? wholeNumber(bare.A_Const) : undefined;
+  const number = bare && 'A_Const' in bare ? wholeNumber(bare.A_Const) : undefined;
+  return number === undefined ? undefined : Math.max(0, number);
 };
 
 /** The largest constant in an expression, or 0 if it has no constants. A number of copies that depends on a column is usually at least of that order. */
@@ -127,10 +128,11 @@ function pathCounts(path: Node | undefined): { readonly comparisons: number; rea
 
 /** The size of the collected values of several rows. */
 export function collected(name: string, sizes: readonly Size[], rows: number): Size {
-  const { made, data } = sum(sizes);
-  const [each, count] = name === 'array_agg' ? [sizeOf(made, data), rows] : [undefined, undefined];
+  const value = sum(sizes);
+  const { made, data } = name === 'string_agg' || sizes.every((s) => s.fixed) ? value : plus(asElement(sizeOf(value.made, 0)), sizeOf(0, value.data));
+  const [each, count] = name === 'array_agg' ? [value, rows] : [undefined, undefined];
   // the number of rows is unknown, so a short value counts like a value of a table
-  if (rows <= 1) return sizeOf(made <= SHORT_VALUE ? made : Math.min(MAX_SIZE, TABLE_ROWS * made), data + 1, undefined, each, count);
+  if (rows <= 1) return sizeOf(value.made <= SHORT_VALUE ? value.made : Math.min(MAX_SIZE, TABLE_ROWS * made), data + 1, undefined, each, count);
   return sizeOf(Math.min(MAX_SIZE, rows * bytesOf(sizeOf(made, data), SEARCHED)), data === 0 ? 0 : data + 1, undefined, each, count);
 }
 

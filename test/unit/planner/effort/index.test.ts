@@ -112,6 +112,21 @@ describe('refused', () => {
     "SELECT translate(x, x, '') AS l FROM (SELECT concat_ws(repeat('b', 1000), VARIADIC array_agg(i)) AS x FROM generate_series(1, 1000) i) v",
     `SELECT translate(x, x, '') AS l FROM (SELECT concat_ws(repeat('b', 10000), ${Array(90).fill("'a'").join(', ')}) AS x) v`,
     "SELECT translate(x, x, '') AS l FROM (SELECT concat(array_replace(array_agg('a'), 'a', repeat('b', 1000))) AS x FROM generate_series(1, 1000) i) v",
+    // a negative length makes nothing, and does not offset others
+    `SELECT translate(concat(${LONG}, lpad('x', -90000)), concat(${LONG}, rpad('x', -90000)), '') AS l`,
+    `SELECT upper(lpad('x', -900000000)), translate(${LONG}, ${LONG}, '') AS l`,
+    // quotes double at each level
+    `SELECT translate(x, x, '') AS l FROM (SELECT ${'ARRAY['.repeat(20)}repeat('"', 100)${']::text'.repeat(20)} AS x) v`,
+    `SELECT translate(x, x, '') AS l FROM (SELECT ${'ROW('.repeat(20)}repeat('"', 100)${')::text'.repeat(20)} AS x) v`,
+    `SELECT translate(x, x, '') AS l FROM (SELECT ${'string_to_array('.repeat(9)}repeat('"', 100)${', NULL)::text'.repeat(9)} AS x) v`,
+    // digits
+    "SELECT translate(x, x, '') AS l FROM (SELECT power(10::numeric, 100000)::text AS x) v",
+    "SELECT translate(x, x, '') AS l FROM (SELECT (10.0 ^ 100000)::text AS x) v",
+    "SELECT translate(x, x, '') AS l FROM (SELECT exp(200000.0)::text AS x) v",
+    "SELECT translate(x, x, '') AS l FROM (SELECT abs(1e100000)::text AS x) v",
+    // empty values of an array have quotes and a delimiter
+    "SELECT translate(x, x, '') AS l FROM (SELECT array_agg('')::text AS x FROM generate_series(1, 100000)) v",
+    "SELECT translate(x, x, '') AS l FROM (SELECT array_to_string(array_agg(''), repeat('b', 1000)) AS x FROM generate_series(1, 1000)) v",
     // operators with ANY and ALL
     "SELECT repeat('a', 300000) LIKE ANY (SELECT '%' || repeat('a', 100000) || 'b') AS l",
     "SELECT repeat('a', 300000) NOT LIKE ALL (SELECT '%' || repeat('a', 100000) || 'b') AS l",
@@ -188,6 +203,8 @@ describe('planned', () => {
     "SELECT array_to_string(array_agg(name), ', ', '-') AS l, concat_ws(', ', name, upper(name)) AS m, concat_ws(' ', VARIADIC array_agg(name)) AS n FROM svc.person GROUP BY name",
     "SELECT upper(array_to_string(array_replace(string_to_array(name, ','), 'a', 'b'), '; ')) AS l, name::char(20) AS m, 5::bit(8)::text AS n FROM svc.person",
     "SELECT name LIKE ANY (SELECT '%' || name || '%' FROM svc.person) AS l, name = ANY (SELECT name FROM svc.person) AS m, name LIKE ANY (ARRAY['a%', '%b']) AS n FROM svc.person",
+    'SELECT sqrt(power(avg(length(name)), 2) + power(max(length(name)) * 1.5, 2)) AS l, round((1 + 0.05) ^ 12, 4) AS m, exp(ln(length(name)) / 2.5) AS n FROM svc.person GROUP BY name',
+    'SELECT round(abs(length(name) * 1.5) ^ 0.5, 2) AS l, ln(1 + exp(-length(name) / 7.0)) AS m, power(1.05, length(name)) * 100 AS n, floor(length(name) / 2.0) AS o FROM svc.person',
     "SELECT normalize(name) AS l, regexp_replace(name, '[aeiou]', '', 'g') AS m FROM svc.person",
   ])('%s', (sql) => {
     expect(outcome(sql)).toBe('planned');
