@@ -177,7 +177,9 @@ function joinMulti(node: PathNode, parent: PathNode, def: PropertyDef): Maker {
         ...fromMapping(state, mapping),
       });
       const keys = near.map((n, i) => [`n${i}`, n.def] as const);
-      return owners.filter((o) => o !== parent.concept).reduce((rows, concept) => rowsOfVisible(state, rows, { concept, keys }, parent.concept), values);
+      return owners
+        .filter((o) => o !== parent.concept)
+        .reduce((rows, concept) => rowsOfVisible(state, rows, { concept, keys }, parent.concept, state.seen), values);
     });
     const [first, ...others] = branches;
     const item = first

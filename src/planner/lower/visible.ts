@@ -54,7 +54,7 @@ export function visibleItem(state: PlanState, rows: SelectStmt, alias: string, o
  * @param reader the concept whose rows are joined with them by the keys: if all of these are rows of the owner, the join applies the policies
  * @param seen the model as the reader of the rows sees it
  */
-export function rowsOfVisible(state: PlanState, rows: SelectStmt, owner: Owner, reader: Concept | undefined, seen = state.seen): SelectStmt {
+export function rowsOfVisible(state: PlanState, rows: SelectStmt, owner: Owner, reader: Concept | undefined, seen: Graph): SelectStmt {
   if (state.position.isTrusted || state.policies?.isGuarded(owner.concept) !== true) return rows;
   if (reader && !hasOtherRows(state.graph.concept(reader.name) ?? reader, owner.concept)) return rows;
   state.facts.hasRowPolicies = true;

@@ -47,7 +47,7 @@ export function linkEdges(walk: Walk, backward: boolean, startsAt?: Concept): Ed
   const joined = joinedWith(walk, exist, startsAt);
   const links = (): SelectStmt => linkRows(state, relationship, near.map(nameOf), far.map(nameOf), [], joined);
   const isStrict = isInverse && leadsDown(relationship) && !(startsAt && hasOtherRows(startsAt, relationship.from));
-  const between = walk.isPairs ? pairRows(state, walk, isStrict, { near: startsAt }, joined) : links();
+  const between = walk.isPairs ? pairRows(state, walk, isStrict, { near: startsAt, seen: walk.seen }, joined) : links();
   const rows = select({
     targetList: [
       ...(backward ? far : near).map((_, i) => target(column('l', `${from}${i}`), `a${i}`)),

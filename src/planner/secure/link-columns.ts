@@ -15,15 +15,15 @@ export interface LinkedProperty {
 export interface Around {
   readonly near?: Concept | undefined;
   readonly far?: Concept | undefined;
-  /** The model as the reader of the rows sees it; undefined: as the caller sees it. */
-  readonly seen?: Graph | undefined;
+  /** The model as the reader of the rows sees it. */
+  readonly seen: Graph;
 }
 
 /**
  * The properties that a column of a link has values of: those to which it refers, and those with its name at the two ends. Each end has several concepts: that of the relationship, that
  * to which the mapping refers, and that whose rows are joined, which may be rows of another concept with the same key.
  */
-export function propertiesOfLink(graph: Graph, { from, target, links }: Relationship, column: string, around: Around): readonly LinkedProperty[] {
+export function propertiesOfLink(graph: Graph, { from, target, links }: Relationship, column: string, around: Omit<Around, 'seen'>): readonly LinkedProperty[] {
   const lower = fold(column);
   const found: LinkedProperty[] = [];
   const add = (concepts: readonly Concept[], def: PropertyDef | undefined, isKey: boolean): void => {
