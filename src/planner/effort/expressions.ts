@@ -1,13 +1,58 @@
 /** The sizes of the values of expressions, and the steps of the calls in them. */
-import type { A_ArrayExpr, A_Expr, CaseExpr, CoalesceExpr, FuncCall, JsonTable, MinMaxExpr, ParamRef, RowExpr, SubLink, TypeCast } from '@pgsql/types';
+import type {
+  A_ArrayExpr,
+  A_Expr,
+  CaseExpr,
+  CoalesceExpr,
+  FuncCall,
+  JsonAggConstructor,
+  JsonTable,
+  MinMaxExpr,
+  ParamRef,
+  RowExpr,
+  SubLink,
+  TypeCast,
+} from '@pgsql/types';
 import { visited } from '../../budget.ts';
 import { isNodeName, lastName, type Node, type SelectStmt, typeOf, walk } from '../plan/tree.ts';
-import { COLLECTING, FREE, FREE_OPERATORS, FREE_TYPES, LENGTHS, OPERATIONS, REPEATING, SEARCH_OPERATORS, SLOW_TYPES } from './functions.ts';
-import { isArithmetic, paddingIn, paddingOf, sizeOfCall, sizeOfCast, sizeOfOperation, sizeOfPower, sizeOfRepetition } from './results.ts';
+import { COLLECTING, FREE, FREE_OPERATORS, FREE_TYPES, LENGTHS, names, OPERATIONS, REPEATING, SEARCH_OPERATORS, SLOW_TYPES } from './functions.ts';
+import { isArithmetic, JSON_BUILDERS, paddingIn, paddingOf, sizeOfCall, sizeOfCast, sizeOfOperation, sizeOfPower, sizeOfRepetition } from './results.ts';
 import { type Measured, rowsOfAggregate, type Scope, sizeOfColumn } from './scope.ts';
-import { asElement, bytesOf, copies, elementsIn, FIXED, largest, NOTHING, ofBytes, plus, type Size, SMALL, sizeOfConstant, sum, UNKNOWN } from './sizes.ts';
+import {
+  asElement,
+  bytesOf,
+  copies,
+  elementsIn,
+  FIXED,
+  inJson,
+  largest,
+  NOTHING,
+  ofBytes,
+  plus,
+  type Size,
+  SMALL,
+  sizeOfConstant,
+  sizeOfRow,
+  sum,
+  textSize,
+  UNKNOWN,
+} from './sizes.ts';
 import type { Spent } from './spent.ts';
 import { collected, constant, countOf, freePass, freePasses, functionName, onePass, SEARCHED, stepsOf } from './steps.ts';
+
+/** Nodes that are no longer than their parts. A node that is neither here nor has a rule may be of any length. */
+const PARTS = names(`
+  A_Indices A_Indirection A_Star BitString Boolean CaseWhen CollateClause Float GroupingSet Integer JsonArgument JsonBehavior JsonFormat JsonKeyValue JsonOutput
+  JsonReturning JsonTableColumn JsonTablePathSpec JsonValueExpr List NamedArgExpr ResTarget SortBy String TypeName WindowDef`);
+
+/** Functions other than those that write JSON to which a row is not a text. */
+const JSON_TAKING = /^(count|jsonb?_(object_)?agg.*)$/;
+
+/** What the nodes of SQL/JSON that make a document have in common. */
+interface JsonConstructor extends Pick<JsonAggConstructor, 'output' | 'location'> {
+  readonly query?: Node;
+  readonly constructor: JsonAggConstructor;
+}
 
 /** Measures expressions. */
 export class Expressions {
@@ -49,7 +94,7 @@ export class Expressions {
       case 'A_Const':
         return sizeOfConstant(body);
       case 'ParamRef':
-        return ofBytes(2 * (this.#params[((body as ParamRef).number ?? 0) - 1]?.length ?? 0));
+        return textSize(this.#params[((body as ParamRef).number ?? 0) - 1] ?? '');
       case 'TypeCast':
         return this.#cast(body, scope);
       case 'FuncCall':
@@ -67,32 +112,61 @@ export class Expressions {
       case 'MinMaxExpr':
         return this.#extreme(body, scope);
       case 'A_ArrayExpr':
-        return this.#parts((body as A_ArrayExpr).elements, scope);
+        return sum(((body as A_ArrayExpr).elements ?? []).map((e) => asElement(this.size(e, scope))));
       case 'RowExpr':
-        return this.#parts((body as RowExpr).args, scope);
+        return sizeOfRow(((body as RowExpr).args ?? []).map((a) => this.size(a, scope)));
       case 'JsonTable':
         return this.#jsonTable(body, scope);
       case 'BoolExpr':
       case 'NullTest':
       case 'BooleanTest':
+      case 'GroupingFunc':
+      case 'JsonIsPredicate':
+      case 'SQLValueFunction':
         this.all(body, scope);
         return FIXED;
       case 'JsonFuncExpr':
         return this.#jsonCall(node as Extract<Node, { JsonFuncExpr: unknown }>, scope);
-      default:
-        return this.all(body, scope);
+      case 'JsonArrayAgg':
+      case 'JsonObjectAgg':
+      case 'JsonArrayQueryConstructor':
+      case 'JsonArrayConstructor':
+      case 'JsonObjectConstructor':
+      case 'JsonParseExpr':
+      case 'JsonScalarExpr':
+      case 'JsonSerializeExpr':
+        return this.#jsonConstructor(type, body, scope);
+      default: {
+        const size = this.all(body, scope);
+        return PARTS.has(type) ? size : UNKNOWN;
+      }
     }
-  }
-
-  /** The size of an array or a row. */
-  #parts(parts: readonly Node[] = [], scope: Scope): Size {
-    return sum(parts.map((p) => asElement(this.size(p, scope))));
   }
 
   #extreme({ op, args = [], location }: MinMaxExpr, scope: Scope): Size {
     const sizes = args.map((a) => this.size(a, scope));
     this.#spent.steps(freePasses(sizes), op === 'IS_GREATEST' ? 'greatest' : 'least', location);
     return largest(sizes);
+  }
+
+  /** SQL/JSON that makes a document, like json_build_array and json_agg. */
+  #jsonConstructor(type: string, body: JsonConstructor, scope: Scope): Size {
+    const { query, constructor: made } = body;
+    const { output, location } = Object.hasOwn(body, 'constructor') && made ? made : body;
+    const isQuery = query !== undefined && 'SelectStmt' in query;
+    const { columns, rows } = isQuery ? this.#query(query.SelectStmt, scope) : { columns: undefined, rows: 1 };
+    const size = columns ? sum([...columns.values()]) : this.all(body, scope);
+    let document: Size;
+    if (isQuery || type.endsWith('Agg'))
+      document = collected('json_agg', [size], isQuery ? rows : rowsOfAggregate([{ [type]: body } as unknown as Node], scope));
+    else {
+      this.#spent.steps(stepsOf('json_build_array', [], [size]), 'JSON', location);
+      document = sizeOfCall('json_build_array', [], [size]);
+    }
+    const padding = ofBytes(paddingIn(output));
+    this.#spent.text(padding, 'JSON', location);
+    // RETURNING may be a text
+    return plus(document, padding);
   }
 
   #jsonCall(node: Extract<Node, { JsonFuncExpr: unknown }>, scope: Scope): Size {
@@ -172,7 +246,8 @@ export class Expressions {
   #call(call: FuncCall, scope: Scope): Size {
     const name = functionName(call);
     const { args = [], location } = call;
-    const sizes = args.map((a) => this.size(a, scope));
+    const writesJson = JSON_BUILDERS.test(name) || JSON_TAKING.test(name);
+    const sizes = args.map((a) => (writesJson ? inJson(this.size(a, scope)) : this.size(a, scope)));
     if (call.agg_order) this.all(call.agg_order, scope);
     if (call.agg_filter) this.size(call.agg_filter, scope);
     if (call.over) this.all(call.over, scope);

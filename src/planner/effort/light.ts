@@ -6,7 +6,7 @@ import type { A_Const, A_Expr, Alias, ColumnRef, FuncCall, JoinExpr, ParamRef, R
 import { isNodeName, lastName, type Node, nameOf, type SelectStmt } from '../plan/tree.ts';
 import { FREE, LINEAR, NUMERIC, names, PLAIN, SHORT, SLOW_TYPES } from './functions.ts';
 import { paddingOf } from './results.ts';
-import { sizeOfConstant } from './sizes.ts';
+import { sizeOfConstant, textSize } from './sizes.ts';
 import { MAX_STEPS } from './spent.ts';
 import { constant, functionName, SEARCHED, STEPS_PER_BYTE } from './steps.ts';
 
@@ -137,7 +137,7 @@ class Light {
       case 'JoinExpr':
         return this.#join(body);
       case 'ParamRef':
-        return this.#hasLength(2 * (this.#params[((body as ParamRef).number ?? 0) - 1]?.length ?? 0));
+        return this.#hasLength(textSize(this.#params[((body as ParamRef).number ?? 0) - 1] ?? '').made);
       case 'SubLink':
         return (body as SubLink).subLinkType !== 'ARRAY_SUBLINK' && this.#all(body);
       case 'ResTarget':

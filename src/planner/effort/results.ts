@@ -4,6 +4,7 @@ import { lastName, type Node } from '../plan/tree.ts';
 import { NUMERIC, names, PLAIN, SHORT, SPLITTING } from './functions.ts';
 import {
   asElement,
+  asJson,
   bytesOf,
   copies,
   elementsIn,
@@ -14,6 +15,7 @@ import {
   ofBytes,
   plus,
   repeated,
+  retyped,
   type Size,
   SMALL,
   sizeOf,
@@ -22,7 +24,6 @@ import {
   UNKNOWN,
   unnested,
   withElements,
-  withoutElements,
 } from './sizes.ts';
 import { constant, largestConstant, MAX_DIGITS, SEARCHED, SHORT_VALUE, TABLE_ROWS } from './steps.ts';
 
@@ -33,12 +34,12 @@ const ARITHMETIC = names('- + * / % & | # ^ << >>');
 /** Operators that return a boolean. */
 const COMPARISONS = names('= <> != < > <= >= ~ ~* !~ !~* ~~ !~~ ~~* !~~* @> <@ && ? ?| ?& @? @@');
 /** Functions that write values as JSON. */
-const JSON_BUILDERS = /^(jsonb?_build_(array|object)|to_jsonb?|row_to_json|array_to_json)$/;
+export const JSON_BUILDERS = /^(jsonb?_build_(array|object)|to_jsonb?|row_to_json|array_to_json)$/;
 
 /** The size of a value after a cast to a type. */
 export function sizeOfCast(type: string, size: Size): Size {
   if (FIXED_TYPES.has(type)) return FIXED;
-  return type === 'numeric' ? sizeOf(Math.min(size.made, MAX_DIGITS), size.data) : withoutElements(size);
+  return type === 'numeric' ? sizeOf(Math.min(size.made, MAX_DIGITS), size.data) : retyped(size);
 }
 
 /** Types whose values PostgreSQL pads to the length that a cast gives. */
@@ -65,7 +66,7 @@ export function sizeOfOperation(symbol: string, left: Size, right: Size): Size {
   if (COMPARISONS.has(symbol)) return SMALL;
   // `#>`, `#-` and the like return a part of the left operand
   const isPart = symbol !== '-' && (symbol.startsWith('-') || symbol.startsWith('#'));
-  if (isPart) return left;
+  if (isPart) return retyped(left);
   return symbol === '||' ? withElements(plus(left, right), elementsOfBoth(left, right)) : plus(left, right);
 }
 
@@ -90,8 +91,10 @@ export function sizeOfCall(name: string, args: readonly Node[], sizes: readonly 
   const digits = digitsOfCall(name, args, sizes);
   if (digits !== undefined) return digits;
   if (PLAIN.has(name)) return sum([...sizes, ofBytes(AROUND)]);
+  // each line has as many spaces as its depth in the document
+  if (name === 'jsonb_pretty') return plus(times(first, 6), ofBytes(Math.min(first.made ** 2, MAX_SIZE - 1)));
   // escapes make JSON longer, usually by little
-  return sum([SMALL, times(sum(sizes), JSON_BUILDERS.test(name) ? 2 : 6)]);
+  return JSON_BUILDERS.test(name) ? asJson(plus(SMALL, times(sum(sizes), 2))) : plus(SMALL, times(sum(sizes), 6));
 }
 
 /** A value once for each element of an array. */

@@ -1,7 +1,7 @@
 /** The scopes of queries while their effort is measured: relations, and the sizes of their columns. */
 import type { ColumnRef, FuncCall, RangeFunction } from '@pgsql/types';
 import { fieldsOf, lastName, type Node, nameOf, type SelectStmt, walk } from '../plan/tree.ts';
-import { bytesOf, DATA, largest, ofBytes, type Size, sum, UNKNOWN, wholeNumber } from './sizes.ts';
+import { bytesOf, DATA, largest, ofBytes, retyped, type Size, sizeOfRow, UNKNOWN, wholeNumber } from './sizes.ts';
 import { callIn, functionNames } from './steps.ts';
 
 /** The sizes of the columns of a relation in FROM, by name; `table`: values of a table. */
@@ -118,11 +118,11 @@ export function sizeOfColumn({ fields = [] }: ColumnRef, scope: Scope): Size {
   for (let at: Scope | undefined = scope; at !== undefined; at = at.outer) {
     const relation = at.relations.get(first);
     if (second !== undefined && relation !== undefined)
-      return relation === 'table' ? DATA : (relation.get(second) ?? relation.get(WHOLE_TABLE) ?? sum([...relation.values()]));
+      return relation === 'table' ? DATA : (relation.get(second) ?? relation.get(WHOLE_TABLE) ?? sizeOfRow([...relation.values()]));
     if (second !== undefined) continue;
     const found = sizeOfName(first, at);
     if (found !== undefined) return found;
-    if (relation !== undefined) return relation === 'table' ? DATA : sum([...relation.values()]);
+    if (relation !== undefined) return relation === 'table' ? DATA : sizeOfRow([...relation.values()]);
     for (const of of at.relations.values()) if (of === 'table') return DATA;
   }
   return UNKNOWN;
@@ -148,7 +148,7 @@ function sizeOfName(name: string, { relations }: Scope): Size | undefined {
 export function renamed<T extends Columns>(columns: T, names: readonly Node[] | undefined): T | Map<string, Size> {
   if (columns === 'table' || names === undefined || names.length === 0) return columns;
   const list = [...(columns as ReadonlyMap<string, Size>)];
-  if (columns.has(WHOLE_TABLE)) return new Map([...names.map((given) => [nameOf(given) ?? '', largest([...columns.values()])] as const), ...list]);
+  if (columns.has(WHOLE_TABLE)) return new Map([...names.map((given) => [nameOf(given) ?? '', retyped(largest([...columns.values()]))] as const), ...list]);
   return new Map(list.map(([name, size], i) => [nameOf(names[i]) ?? name, size]));
 }
 

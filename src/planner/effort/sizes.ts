@@ -13,6 +13,11 @@ export interface Size {
   readonly each: Size | undefined;
   /** Of such an array: the number of its elements for each row of the tables that it is collected from; undefined: its length is unknown. */
   readonly count: number | undefined;
+  /**
+   * Of a row or a JSON value: its size as an argument of a function that writes JSON, which doubles it for escapes. It has no quotes of a row, and it is half of a JSON
+   * value, which needs no escapes.
+   */
+  readonly inJson: Size | undefined;
 }
 
 /** The elements of an array. */
@@ -22,7 +27,14 @@ type Elements = Pick<Size, 'each' | 'count'>;
 export const MAX_SIZE = 1e9;
 
 /** A size. All sizes have the same members in the same order, so that V8 reads them quickly. */
-export const sizeOf = (made: number, data: number, fixed?: true, each?: Size, count?: number): Size => ({ made, data, fixed, each, count });
+export const sizeOf = (made: number, data: number, fixed?: true, each?: Size, count?: number, inJson?: Size): Size => ({
+  made,
+  data,
+  fixed,
+  each,
+  count,
+  inJson,
+});
 
 /** The size of a value of a number of bytes. */
 export const ofBytes = (made: number): Size => sizeOf(Math.max(0, Math.min(made, MAX_SIZE)), 0);
@@ -62,6 +74,7 @@ export function larger(a: Size, b: Size): Size {
     a.fixed && b.fixed,
     isArray ? larger(a.each, b.each) : undefined,
     isArray && a.count === b.count ? a.count : undefined,
+    a.inJson || b.inJson ? larger(inJson(a), inJson(b)) : undefined,
   );
 }
 
@@ -69,14 +82,19 @@ export function larger(a: Size, b: Size): Size {
 export function largest(sizes: readonly Size[]): Size {
   let found = sizes[0] ?? NOTHING;
   for (let i = 1; i < sizes.length; i++) found = larger(found, sizes[i] as Size);
-  return found.each === undefined ? withoutElements(found) : found;
+  return found;
 }
 
 /** A size with the elements of another. */
 export const withElements = ({ made, data, fixed }: Size, { each, count }: Elements): Size => sizeOf(made, data, fixed, each, count);
 
-/** The size of a value after a cast, which may change its elements. */
-export const withoutElements = (s: Size): Size => (s.each === undefined && s.count === undefined ? s : sizeOf(s.made, s.data, s.fixed));
+/** The size of a value of another type: its elements may change. */
+export const retyped = ({ made, data, fixed }: Size): Size => sizeOf(made, data, fixed);
+
+/** The size of a value as an argument of a function that writes JSON. */
+export const inJson = (s: Size): Size => s.inJson ?? s;
+/** The size of a JSON value. */
+export const asJson = (s: Size): Size => sizeOf(s.made, s.data, undefined, undefined, undefined, times(s, 0.5));
 
 /** The elements of `left || right`, if one of them is such an array: the other one is an array as well, or an element. */
 export function elementsOfBoth(left: Size, right: Size): Elements {
@@ -108,6 +126,12 @@ const AROUND_ELEMENT = 4;
 /** The size of a value as a part of an array or a row. As a text, each quote and backslash in it becomes two characters. */
 export const asElement = (value: Size): Size => (value.fixed ? value : plus(times(value, 2), ofBytes(AROUND_ELEMENT)));
 
+/** The size of a row. */
+export function sizeOfRow(columns: readonly Size[]): Size {
+  const { made, data } = sum(columns.map(asElement));
+  return sizeOf(made, data, undefined, undefined, undefined, sum(columns.map(inJson)));
+}
+
 /** The size of several copies of a value. */
 export const copies = (size: Size, count: number): Size => (count <= 1 ? size : ofBytes(bytesOf(size, 1_000) * count));
 
@@ -129,7 +153,7 @@ export function sizeOfConstant(constant: A_Const): Size {
 }
 
 /** The size of a text. For a number with an exponent: the number of its digits. */
-function textSize(text: string): Size {
+export function textSize(text: string): Size {
   const exponent = /^\s*[-+]?[\d._]{1,400}e\+?(\d{1,6})\s*$/i.exec(text.slice(0, 420))?.[1];
   return ofBytes(Math.max(2 * text.length, exponent === undefined ? 0 : Math.min(Number(exponent), 150_000)));
 }

@@ -14,7 +14,7 @@ import {
   SEARCH_OPERATORS,
   SERIES,
 } from './functions.ts';
-import { asElement, bytesOf, MAX_SIZE, plus, type Size, SMALL, sizeOf, sum, wholeNumber } from './sizes.ts';
+import { asElement, asJson, bytesOf, MAX_SIZE, plus, type Size, SMALL, sizeOf, sum, wholeNumber } from './sizes.ts';
 
 /** The steps per byte of a function that reads its arguments once. */
 export const STEPS_PER_BYTE = 30;
@@ -128,6 +128,11 @@ function pathCounts(path: Node | undefined): { readonly comparisons: number; rea
 
 /** The size of the collected values of several rows. */
 export function collected(name: string, sizes: readonly Size[], rows: number): Size {
+  const all = collectedValues(name, sizes, rows);
+  return name.startsWith('json') ? asJson(all) : all;
+}
+
+function collectedValues(name: string, sizes: readonly Size[], rows: number): Size {
   const value = sum(sizes);
   const { made, data } = name === 'string_agg' || sizes.every((s) => s.fixed) ? value : plus(asElement(sizeOf(value.made, 0)), sizeOf(0, value.data));
   const [each, count] = name === 'array_agg' ? [value, rows] : [undefined, undefined];

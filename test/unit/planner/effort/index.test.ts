@@ -1,8 +1,14 @@
 /** Calls that PostgreSQL cannot interrupt: those that may take minutes for one row are refused, usual ones are not. */
+
+import type { Node } from '@pgsql/types';
 import { describe, expect, it } from 'vitest';
+import { Expressions } from '../../../../src/planner/effort/expressions.ts';
 import { COLLECTING, FREE, JSON_PATHS, LINEAR, PAIRWISE, PRODUCT, QUADRATIC, SEARCH, SERIES } from '../../../../src/planner/effort/functions.ts';
 import { requireInterruptible } from '../../../../src/planner/effort/index.ts';
+import { MAX_SIZE } from '../../../../src/planner/effort/sizes.ts';
+import { Spent } from '../../../../src/planner/effort/spent.ts';
 import { ALLOWED_FUNCTIONS } from '../../../../src/planner/guard/index.ts';
+import { NODES } from '../../../../src/planner/guard/nodes.ts';
 import { context, plan } from '../company.ts';
 
 /** `code position` of a refusal; `planned`. */
@@ -135,6 +141,20 @@ describe('refused', () => {
     "SELECT repeat('a', 300000) LIKE ANY (ARRAY['%' || repeat('a', 100000) || 'b']) AS l",
     "SELECT repeat('a', 300000) NOT ILIKE ALL (ARRAY['%' || repeat('a', 100000) || 'b']) AS l",
     `SELECT v.a && ANY (SELECT v.b) AS l FROM ${ARRAYS}`,
+    // SQL/JSON
+    `SELECT translate(JSON_ARRAYAGG(i)::text, ${LONG}, '') AS l FROM generate_series(1, 1000000) AS i`,
+    `SELECT translate(JSON_OBJECTAGG(i : i)::text, ${LONG}, '') AS l FROM generate_series(1, 1000000) AS i`,
+    `SELECT translate(JSON_ARRAY(SELECT i FROM generate_series(1, 1000000) AS i)::text, ${LONG}, '') AS l`,
+    `SELECT translate(${'JSON_ARRAY('.repeat(20)}repeat('"', 40)${')::text'.repeat(20)}, ${LONG}, '') AS l`,
+    `SELECT translate(${'JSON_ARRAY('.repeat(20)}repeat('"', 40)${' RETURNING text)'.repeat(20)}, ${LONG}, '') AS l`,
+    `SELECT translate(${"JSON_OBJECT('a' : ".repeat(20)}repeat('"', 40)${')::text'.repeat(20)}, ${LONG}, '') AS l`,
+    `SELECT translate(${'JSON_SCALAR('.repeat(20)}repeat('"', 40)${')::text'.repeat(20)}, ${LONG}, '') AS l`,
+    "SELECT translate(concat(JSON_ARRAY(1 RETURNING char(300000))), concat(JSON_ARRAY(2 RETURNING char(300000))), '') AS l",
+    "SELECT translate(x, x, '') AS l FROM (SELECT repeat(CURRENT_TIMESTAMP::text, 100000) AS x) v",
+    // whole rows
+    `SELECT translate(v.r::text, ${LONG}, '') AS l FROM ${'(SELECT p AS r FROM '.repeat(16)}(SELECT repeat('"', 1000) AS a) p${') p'.repeat(15)}) v`,
+    // spaces at each line
+    "SELECT translate(jsonb_pretty((repeat('[', 2500) || repeat(']', 2500))::jsonb), repeat('b', 10000), '') AS l",
   ])('%s', (sql) => {
     expect(outcome(sql)).toBe('too_complex');
   });
@@ -206,6 +226,13 @@ describe('planned', () => {
     'SELECT sqrt(power(avg(length(name)), 2) + power(max(length(name)) * 1.5, 2)) AS l, round((1 + 0.05) ^ 12, 4) AS m, exp(ln(length(name)) / 2.5) AS n FROM svc.person GROUP BY name',
     'SELECT round(abs(length(name) * 1.5) ^ 0.5, 2) AS l, ln(1 + exp(-length(name) / 7.0)) AS m, power(1.05, length(name)) * 100 AS n, floor(length(name) / 2.0) AS o FROM svc.person',
     "SELECT normalize(name) AS l, regexp_replace(name, '[aeiou]', '', 'g') AS m FROM svc.person",
+    `SELECT row_to_json(v.r) AS l FROM ${'(SELECT p AS r FROM '.repeat(16)}(SELECT repeat('"', 1000) AS a) p${') p'.repeat(15)}) v`,
+    'SELECT p, row_to_json(p) AS j, json_agg(p) AS a, count(p) AS n FROM svc.person p GROUP BY p',
+    'SELECT array_agg(p) AS l, (array_agg(q))[1] AS m FROM svc.person p, (SELECT * FROM svc.person) q',
+    "SELECT JSON_OBJECT('n' : name, 'l' : JSON_ARRAY(name, length(name))) AS l, JSON_ARRAY(SELECT name FROM svc.person) AS m FROM svc.person",
+    "SELECT JSON_ARRAYAGG(JSON_OBJECT('n' : name)) AS l, JSON_OBJECTAGG(name : length(name)) AS m, JSON_SERIALIZE(JSON_SCALAR(max(name))) AS n FROM svc.person",
+    "SELECT jsonb_pretty(jsonb_build_object('name', name, 'length', length(name), 'list', jsonb_build_array(name, name))) AS l FROM svc.person",
+    "SELECT json_build_object('rows', coalesce(json_agg(json_build_object('name', name, 'length', length(name))), '[]'), 'n', count(*)) AS l FROM svc.person",
   ])('%s', (sql) => {
     expect(outcome(sql)).toBe('planned');
   });
@@ -228,6 +255,16 @@ describe('the lists', () => {
   // written as calls, but they have node types of their own
   const WORDS = new Set(['coalesce', 'greatest', 'least', 'nullif']);
   const isFunction = (name: string): boolean => /^[a-z]/.test(name);
+
+  it('have a rule for each node of an expression', () => {
+    const scope = { relations: new Map([['', 'table' as const]]), ctes: new Map(), outer: undefined, rows: 1, own: 1 };
+    const expressions = new Expressions([], new Spent(() => undefined), () => ({ columns: new Map(), rows: 1 }));
+    const unknown = Object.keys(NODES).filter((type) => expressions.size({ [type]: {} } as unknown as Node, scope).made === MAX_SIZE);
+    // clauses and relations, which are not measured as expressions
+    expect(unknown.sort().join(' ')).toBe(
+      'Alias CTECycleClause CTESearchClause ColumnDef CommonTableExpr JoinExpr JsonAggConstructor RangeFunction RangeSubselect RangeVar WithClause',
+    );
+  });
 
   it('contain only functions that may be called', () => {
     const all = [FREE, LINEAR, COLLECTING, PAIRWISE, SEARCH, QUADRATIC, PRODUCT, SERIES, JSON_PATHS].flatMap((list) => [...list]);
