@@ -102,3 +102,71 @@ it('A mask of a calculated property shows nothing of rows that a policy hides', 
     expect(await values('SELECT boss_name AS v FROM svc.member ORDER BY nr')).toEqual([null, '****']);
   });
 });
+
+describe('Masks of calculated properties over masked ones', () => {
+  const LEVELS = 5;
+  const MAPPINGS = 5;
+  const names = Array.from({ length: LEVELS }, (_, i) => `line${i + 1}`);
+  // each reads two masked properties
+  const expression = (i: number): string => (i === 0 ? "first || ' ' || last" : `line${i} || '/' || coalesce(last, '-')`);
+  const partial = (value: string): string =>
+    `CASE WHEN char_length(${value}) > 2 THEN left(${value}, 1) || repeat('x', char_length(${value}) - 2) || right(${value}, 1) ELSE repeat('x', char_length(${value})) END`;
+  const written = names.reduce(
+    (from, name, i) => `SELECT b.*, ${partial(`(${expression(i)})`)} AS ${name} FROM (${from}) b OFFSET 0`,
+    `SELECT nr, ${partial('first')} AS first, ${partial('last')} AS last FROM crew.t_long`,
+  );
+  let lengths: readonly number[] = [];
+
+  beforeAll(async () => {
+    await s.database.exec('CREATE TABLE crew.t_long (nr bigint PRIMARY KEY, first text, last text)');
+    await s.database.exec("INSERT INTO crew.t_long VALUES (1, 'Anna', 'Smith'), (2, 'Bo', 'Li'), (3, NULL, 'Ray'), (4, 'Anna', 'Smyth'), (5, '', '')");
+    const mapping = (i: number): string => `CREATE MAPPING long${i} INTO (long) AS SELECT nr, first, last FROM crew.t_long WHERE nr = ${i + 1}`;
+    await s.rows(
+      `CREATE ONTOLOGY long; 
+${names.map((n, i) => `CREATE PROPERTY ${n} string AS SELECT ${expression(i)};`).join('\n')}
+CREATE CONCEPT long (nr bigint, first string, last string, ${names.map((n) => `${n} string`).join(', ')}, PRIMARY KEY (nr));
+${Array.from({ length: MAPPINGS }, (_, i) => `${mapping(i)};`).join('\n')}
+${['first', 'last', ...names].map((n) => `CREATE POLICY long_${n} ON PROPERTY ${n} MASK PARTIAL(1, 'x', 1);`).join('\n')}
+GRANT QUERY ON ALL ontology.long TO USER rex`,
+    );
+    const found: number[] = [];
+    for (const name of names) {
+      s.reached();
+      await s.rows(`SELECT ${name} FROM svc.long`, 'long', rex);
+      found.push(s.reached().join('').length);
+    }
+    lengths = found;
+  });
+
+  it('make statements whose length grows by the same for each of them', () => {
+    const growth = lengths.slice(1).map((length, i) => length - (lengths[i] as number));
+    expect(Math.max(...growth.slice(1))).toBeLessThan(2.5 * (growth[0] as number));
+  });
+
+  it('give the values of hand-written SQL, also where the values are grouped', async () => {
+    for (const name of names) {
+      const asked = (table: string): string[] => [
+        `SELECT CAST(nr AS integer) AS nr, ${name} AS v FROM ${table} ORDER BY nr`,
+        `SELECT ${name} AS v, CAST(count(*) AS integer) AS n FROM ${table} WHERE nr < 5 GROUP BY ${name} HAVING ${name} > '' ORDER BY ${name}`,
+        `SELECT CAST(nr AS integer) AS nr FROM ${table} WHERE 1 / nr < 9 AND ${name} LIKE 'A%' ORDER BY nr`,
+      ];
+      const expected = asked(`(${written}) t`);
+      for (const [i, sql] of asked('svc.long').entries()) {
+        expect([sql, await s.rows(sql, 'long', rex)]).toEqual([sql, await s.database.exec(expected[i] as string)]);
+      }
+    }
+  });
+});
+
+it('A masked value that may fail is not computed for rows that a logic concept hides', async () => {
+  await s.rows(
+    `CREATE PROPERTY risky string AS SELECT coalesce(name, '?') || CAST(6 / (3 - nr) AS text) || coalesce(name, '-');
+CREATE CONCEPT early (risky string) INHERITS (member) FROM svc.member WHERE nr < 3`,
+    'crew',
+  );
+  const eve = await s.user('eve', 'QUERY ON ontology.crew.concept.early', 'QUERY ON datasource.main');
+  await under([FULL, `PROPERTY risky ${ENDS}`, 'CONCEPT member TO PUBLIC USING (nr < 9)', 'CONCEPT early TO PUBLIC USING (nr < 8)'], async () => {
+    expect(await s.rows('SELECT risky AS v FROM svc.early WHERE 1 / nr < 9 ORDER BY nr', 'crew', eve)).toEqual([{ v: '*xxxxxxx*' }, { v: '*xxxxxxx*' }]);
+    expect(await s.rows('SELECT risky AS v FROM svc.early ORDER BY nr', 'crew', eve)).toEqual([{ v: '*xxxxxxx*' }, { v: '*xxxxxxx*' }]);
+  });
+});

@@ -40,7 +40,7 @@ import { requireMergeable } from './calculated/calls.ts';
 import { followsAny, followsPaths, readsPaths } from './calculated/reads.ts';
 import { columnValue } from './column-value.ts';
 import { entityId, entityLabel } from './entity-columns.ts';
-import { maskedValue } from './masks.ts';
+import { maskedValue, once } from './masks.ts';
 import type { FirstRows, RowFilter } from './narrow.ts';
 
 /** ORDER BY and LIMIT of the rows of a mapping. */
@@ -167,24 +167,28 @@ export class Branch {
    * The value of a property, cast to its declared type and masked unless `actual`. NULL if the mapping does not give the property or the property does not
    * apply.
    */
-  property(def: PropertyDef, { actual = false, reader = this.reader, by }: Partial<Reading> = {}): Node {
+  property(def: PropertyDef, { actual: isActual = false, reader = this.reader, by }: Partial<Reading> = {}): Node {
     const applies = has(this.mapped, def) || (def.expression !== null && has(reader, def));
-    const rules = actual || !applies ? [] : (this.state.policies?.masks(this.mapping, def.name) ?? []);
-    return rules.reduceRight((value, rule) => this.#masked(def, rule, value, { actual, reader, by }), this.#value(def, { actual, reader, by }));
+    const rules = isActual || !applies ? [] : (this.state.policies?.masks(this.mapping, def.name) ?? []);
+    const value = (): Node => this.#value(def, { actual: isActual, reader, by });
+    if (rules.length === 0) return value();
+    const masked = (below: () => Node, plain: () => Node): Node => rules.reduceRight((v, rule) => () => this.#masked(def, rule, v, plain), below)();
+    return def.expression === null ? masked(value, () => this.#value(def, actual(reader))) : once(this.state, value, (v) => masked(v, v));
   }
 
-  /** Applies one mask to a value, in the rows for which the mask is in force. It replaces what the caller would see without it: a calculated value under its inputs' masks. */
-  #masked(def: PropertyDef, rule: MaskRule, value: Node, reading: Reading): Node {
+  /** Applies one mask to the `plain` value, in the rows for which the mask is in force. Other rows have `value`. */
+  #masked(def: PropertyDef, rule: MaskRule, value: () => Node, plain: () => Node): Node {
     const { mask } = rule;
-    if (mask.kind === 'with') this.#noteResult(this.state.texts.sharedExpression(mask, mask.expression), declaredType(this.state.graph, def), true);
+    const type = declaredType(this.state.graph, def);
+    this.state.facts.noteType(type);
+    if (mask.kind === 'with') this.#noteResult(this.state.texts.sharedExpression(mask, mask.expression), type, true);
     if (mask.kind === 'with') this.state.facts.mayQuote = true;
     const concerned = (rule.concept === null ? undefined : this.state.graph.concept(rule.concept)) ?? this.mapped;
-    const expression = (): Node | undefined =>
-      mask.kind === 'with' ? this.#expression(mask, mask.expression, `the mask \`${rule.policy}\``, actual(concerned)) : undefined;
-    const unmasked = this.#value(def, def.expression === null ? actual(reading.reader) : reading);
-    const masked = maskedValue(this.state, unmasked, mask, declaredType(this.state.graph, def), expression);
+    const masked = maskedValue(this.state, plain(), mask, type, () =>
+      mask.kind === 'with' ? this.#expression(mask, mask.expression, `the mask \`${rule.policy}\``, actual(concerned)) : undefined,
+    );
     const condition = this.#isInstance(this.state.policies?.maskedWhen(rule, this.mapping) ?? []);
-    return condition ? { CaseExpr: { args: [{ CaseWhen: { expr: condition, result: masked } }], defresult: value } } : masked;
+    return condition ? { CaseExpr: { args: [{ CaseWhen: { expr: condition, result: masked } }], defresult: value() } } : masked;
   }
 
   /**
@@ -192,10 +196,9 @@ export class Branch {
    * calculated over paths, or a sub-query: the mask then applies to all rows, which may mask too much but never too little.
    */
   #isInstance(concepts: readonly Concept[]): Node | undefined {
-    const { state } = this;
     const conditions = concepts.map(({ rows }) => {
       if (rows.kind !== 'logic' || rows.definer !== undefined) return undefined;
-      const { node } = state.texts.expression(rows, rows.condition);
+      const { node } = this.state.texts.expression(rows, rows.condition);
       let plain = true;
       walk(node, (n) => {
         if (isSubQuery(n)) plain = false;
@@ -216,20 +219,19 @@ export class Branch {
 
   /** The value of a property without its own mask; with `actual`, also without the masks of the properties that it is calculated from. */
   #value(def: PropertyDef, reading: Reading): Node {
-    const { actual, reader } = reading;
-    const type = declaredType(this.state.graph, def);
     const { state } = this;
+    const type = this.typeOf(def);
     state.facts.noteType(type);
     if (def.expression !== null) {
-      if (!has(this.mapped, def) && !has(reader, def)) return cast(nullValue(), type);
-      this.#noteResult(state.texts.sharedExpression(def, def.expression), type, actual);
+      if (!has(this.mapped, def) && !has(reading.reader, def)) return cast(nullValue(), type);
+      this.#noteResult(state.texts.sharedExpression(def, def.expression), type, reading.actual);
       return cast(this.#calculated(def, def.expression, reading), type);
     }
-    const given = this.given(def, reader);
-    if (given && (state.facts.isRestricted || actual) && !castsAlways(given, type)) {
+    const given = this.given(def, reading.reader);
+    if (given && (state.facts.isRestricted || reading.actual) && !castsAlways(given, type)) {
       state.facts.mayRaise = true;
       // PostgreSQL's error message quotes a text that it cannot cast.
-      if (this.rules.length > 0 || this.#hides || actual || !this.#isOpen(def)) state.facts.mayQuote ||= givesTexts(given);
+      if (this.rules.length > 0 || this.#hides || reading.actual || !this.#isOpen(def)) state.facts.mayQuote ||= givesTexts(given);
     }
     return columnValue(given ? this.#paths.given(given.name) : nullValue(), type, given);
   }

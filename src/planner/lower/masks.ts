@@ -3,7 +3,26 @@
  */
 import { parseType } from '../../ontology/types.ts';
 import { givesAlways } from '../facts/result.ts';
-import { call, cast, clone, coalesce, fieldsOf, integer, isNotNull, type Node, nullValue, operator, rewrite, text } from '../plan/tree.ts';
+import {
+  call,
+  cast,
+  clone,
+  coalesce,
+  column,
+  fieldsOf,
+  integer,
+  isNotNull,
+  type Node,
+  nullValue,
+  OFFSET_ZERO,
+  operator,
+  rewrite,
+  select,
+  subselect,
+  target,
+  text,
+  walk,
+} from '../plan/tree.ts';
 import type { PlanState } from '../plan-state.ts';
 import type { Mask, MaskRule } from '../secure/access.ts';
 
@@ -61,6 +80,33 @@ function partial(value: Node, { first, filler, last }: Extract<Mask, { kind: 'pa
   ];
   const joined = shown.reduce((a, b) => operator('||', a, b));
   return coalesce({ CaseExpr: { args: [{ CaseWhen: { expr: operator('>', length(), integer(String(kept))), result: joined } }], defresult: fill(length()) } });
+}
+
+/** The number of nodes of a value that may be repeated. */
+const SMALL = 24;
+
+/**
+ * What `make` makes of a value. If it names a large value several times, a sub-select computes the value once: else each calculated property over another masked one
+ * multiplies the length of the statement. OFFSET 0 keeps PostgreSQL from copying the value too.
+ */
+export function once(state: PlanState, value: () => Node, make: (value: () => Node) => Node): Node {
+  const alias = state.alias();
+  const made = make(() => column(alias, 'v'));
+  const isValue = (n: Node): boolean => 'ColumnRef' in n && fieldsOf(n.ColumnRef)[0] === alias;
+  const size = (tree: Node, counts: (n: Node) => boolean = () => true): number => {
+    let n = 0;
+    walk(tree, (node) => {
+      if (counts(node)) n++;
+      return undefined;
+    });
+    return n;
+  };
+  const uses = size(made, isValue);
+  if (uses === 0) return made;
+  const inner = value();
+  if (uses === 1 || size(inner) <= SMALL) return rewrite(made, (n) => (isValue(n) ? clone(inner) : undefined)) as Node;
+  const fromClause = [subselect(select({ targetList: [target(inner, 'v')], ...OFFSET_ZERO }), alias)];
+  return { SubLink: { subLinkType: 'EXPR_SUBLINK', subselect: { SelectStmt: select({ targetList: [target(made)], fromClause }) } } };
 }
 
 /** Applies the mask of a property to a value that is not read with the other columns of its concept. A WITH mask that reads other properties gives NULL. */

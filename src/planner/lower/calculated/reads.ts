@@ -56,6 +56,8 @@ export function followsAny(state: PlanState, def: PropertyDef, mapping?: Mapping
   };
   if (def.expression !== null && follows(def, def.expression)) return true;
   const masks = mapping ? (state.policies?.masks(mapping, def.name) ?? []) : [];
+  // a mask of a calculated value may compute it in a sub-select, whose names must not be those of a table
+  if (counts === hasPaths && def.expression !== null && masks.some(({ mask, concept }) => mask.kind === 'partial' || concept !== null)) return true;
   return masks.some(({ mask }) => mask.kind === 'with' && follows(mask, mask.expression));
 }
 
