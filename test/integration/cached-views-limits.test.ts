@@ -24,6 +24,7 @@ CREATE ONTOLOGY VIEW top AS SELECT MAX(n) AS n FROM vsvc.raw;
 CREATE ONTOLOGY VIEW notes AS SELECT COUNT(DISTINCT note) AS n FROM dsvc.item;
 CREATE ONTOLOGY CUBE counts AS SELECT note, COUNT(id) AS n FROM dsvc.item;
 CREATE ONTOLOGY VIEW vaults AS SELECT id, code FROM dsvc.vault;
+CREATE ONTOLOGY CUBE peeks AS SELECT code, COUNT(id) AS n FROM vsvc.vaults;
 CREATE ONTOLOGY VIEW peek AS SELECT id, code FROM vsvc.vaults;
 CREATE ONTOLOGY VIEW chain0 AS SELECT id FROM dsvc.item`;
 const cache = (name: string, kind = 'VIEW'): string => `CACHE ${kind} ${name} OPTIONS (schema = 'cached')`;
@@ -92,11 +93,20 @@ it('does not read a table of other types or collations below a view or cube', as
 });
 
 it('names nothing that is hidden from the caller in an error', async () => {
-  const editor = await service.user('peeker', 'EDIT ON ontology.shop', 'EDIT ON datasource.main', 'QUERY ON ontology.shop.view.peek');
+  const editor = await service.user(
+    'peeker',
+    'EDIT ON ontology.shop',
+    'EDIT ON datasource.main',
+    'QUERY ON ontology.shop.view.peek',
+    'QUERY ON ontology.shop.view.peeks',
+  );
   await service.rows('CREATE OR REPLACE ONTOLOGY VIEW vaults AS SELECT id, code AS codex FROM dsvc.vault', 'shop');
   const { status, text, json } = await service.query(cache('peek'), 'shop', editor);
   expect([status, json.code], text).toEqual([403, 'view_unreadable']);
   expect(text).not.toMatch(/vault|codex/);
+  const cube = await service.query(cache('peeks', 'CUBE'), 'shop', editor);
+  expect([cube.status, cube.json.code, cube.json.data]).toEqual([403, 'view_unreadable', expect.stringContaining('the cube `peeks` cannot be read')]);
+  expect(cube.text).not.toMatch(/vault|codex/);
   expect(await service.fault('SELECT * FROM vsvc.peek', 'shop', editor)).toBe('403 view_unreadable');
 });
 

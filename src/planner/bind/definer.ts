@@ -25,11 +25,10 @@ export function withoutHiddenNames(kind: 'view' | 'concept', name: string): Fram
 export const isOfNames = ({ status, code }: SvcError): boolean => status === 403 || code.startsWith('unknown_') || IN_PATHS.has(code);
 
 /** 403: a text cannot be read. */
-export const unreadable = (kind: 'view' | 'concept', name: string, cause: SvcError): SvcError =>
-  forbidden(`${kind}_unreadable`, `the ${kind} \`${name}\` cannot be read: its definer may not read everything that it names`, {
-    hint: `Ask the maintainer of the ${kind}`,
-    cause,
-  });
+export function unreadable(kind: 'view' | 'concept' | 'cube', name: string, cause: SvcError): SvcError {
+  const message = `the ${kind} \`${name}\` cannot be read: its definer may not read everything that it names`;
+  return forbidden(kind === 'concept' ? 'concept_unreadable' : 'view_unreadable', message, { hint: `Ask the maintainer of the ${kind}`, cause });
+}
 
 /**
  * Resolves names of a view's text with the current rights of its definer; in the condition of a policy, against the whole model

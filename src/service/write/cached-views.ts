@@ -82,7 +82,7 @@ function indexesOf(select: CubeSelect | ViewSelect, whole: Graph): readonly Cach
 /** An error of a plan with the whole model, for a caller who does not see all of it: its message may name what is hidden. */
 function withoutNames(error: SvcError, view: ViewDef, refused: (why: string) => SvcError): SvcError {
   if (error.code === 'too_complex') return badRequest('too_complex', `the plan of ${quoted(view.name)} becomes too large`);
-  if (isOfNames(error)) return unreadable('view', view.name, error);
+  if (isOfNames(error)) return unreadable(view.cube ? 'cube' : 'view', view.name, error);
   return refused('a query on it fails');
 }
 
