@@ -17,9 +17,17 @@ CREATE CONCEPT sale (sale_no int, shop_no int, price decimal, gift boolean, PRIM
   amount MEASURE decimal, gifts MEASURE decimal, dear_gifts MEASURE decimal, rest MEASURE decimal,
   CONSTRAINT sold_in FOREIGN KEY (shop_no) REFERENCES shop (shop_no) INVERSEOF sells);
 CREATE MEASURE cost decimal AS SELECT SUM(paid);
+CREATE MEASURE dearest decimal AS SELECT MAX(paid) WHERE paid < 6;
+CREATE MEASURE prices bigint AS SELECT COUNT(DISTINCT paid);
+CREATE MEASURE spread decimal AS SELECT SUM(dearest) - MIN(paid);
+CREATE MEASURE share decimal AS SELECT SUM(cost) / MAX(dearest);
 CREATE CONCEPT bill (bill_no int, shop_no int, paid decimal, PRIMARY KEY (bill_no), cost MEASURE decimal,
+  dearest MEASURE decimal, prices MEASURE bigint, spread MEASURE decimal, share MEASURE decimal,
   CONSTRAINT billed_to FOREIGN KEY (shop_no) REFERENCES shop (shop_no) INVERSEOF pays);
 CREATE CONCEPT late_bill INHERITS (bill) FROM svc.bill WHERE paid > 0;
+CREATE CONCEPT numbered_bill INHERITS (bill) FROM svc.bill WHERE paid > 0 AND bill_no IS NOT NULL;
+CREATE CONCEPT late_numbered_bill INHERITS (numbered_bill) FROM svc.numbered_bill WHERE paid > 5;
+CREATE CONCEPT either_bill INHERITS (bill) FROM svc.bill WHERE paid > 4 OR bill_no IS NOT NULL;
 CREATE CONCEPT part_bill (line_no int, PRIMARY KEY (bill_no, line_no), cost MEASURE decimal, bill_no int, shop_no int, paid decimal,
   CONSTRAINT part_billed_to FOREIGN KEY (shop_no) REFERENCES shop (shop_no) INVERSEOF pays_part);
 CREATE CUBE costs AS SELECT shop_no, "measure.sold_in[shop].pays[bill].cost" AS cost FROM dsvc.sale;
@@ -78,10 +86,43 @@ describe('a measure of a concept with a mapping that does not provide the key', 
       'SELECT SUM("measure.sold_in[shop].pays[bill].cost") FROM dsvc.sale',
       'SELECT SUM("measure.sold_in[shop].pays[late_bill].cost") FROM dsvc.sale',
       'SELECT SUM("measure.sold_in[shop].pays_part[part_bill].cost") FROM dsvc.sale',
+      'SELECT SUM("measure.sold_in[shop].pays[either_bill].cost") FROM dsvc.sale',
+      'SELECT SUM("measure.sold_in[shop].pays[bill].share") FROM dsvc.sale',
       'SELECT shop_no, cost FROM vsvc.costs',
       'SELECT SUM(b."measure.cost") FROM dsvc.bill b JOIN dsvc.sale s ON s.shop_no = b.shop_no',
     ])
       expect([sql, await code(sql)]).toEqual([sql, 'no_key']);
+  });
+
+  it('says which mapping lacks which column, if it names the concept', async () => {
+    const message = async (sql: string): Promise<unknown> => ask(sql).catch((e: { message?: string }) => e.message);
+    expect(await message('SELECT SUM("measure.sold_in[shop].pays[bill].cost") FROM dsvc.sale')).toBe(
+      'the measure `cost` needs a key in all rows of `bill` in this query; the mapping `m_unnumbered` does not provide `bill_no`',
+    );
+    expect(await message('SELECT shop_no, cost FROM vsvc.costs')).toBe(
+      'the measure `cost` needs a key in all rows of its concept in this query; one of its mappings does not provide all columns of the primary key',
+    );
+  });
+
+  it('is answered if it does not count equal rows', async () => {
+    const reached = 'FROM sale s JOIN bill b ON b.shop = s.shop';
+    const byHand = await db.query(`SELECT s.shop AS shop_no, MAX(b.paid) FILTER (WHERE b.paid < 6)::float AS dearest, COUNT(DISTINCT b.paid)::int AS prices,
+      (MAX(b.paid) FILTER (WHERE b.paid < 6) - MIN(b.paid))::float AS spread, COUNT(DISTINCT b.paid) FILTER (WHERE b.paid > 3)::int AS dear ${reached} GROUP BY 1 ORDER BY 1`);
+    const path = '"measure.sold_in[shop].pays[bill]';
+    expect(
+      await ask(`SELECT sale.shop_no, SUM(${path}.dearest") AS dearest, SUM(${path}.prices") AS prices, SUM(${path}.spread") AS spread,
+        SUM(${path}.prices") FILTER (WHERE "sold_in[shop].pays[bill].paid" > 3) AS dear FROM dsvc.sale GROUP BY 1 ORDER BY 1`),
+    ).toEqual(byHand.rows);
+  });
+
+  it('is answered for a logic concept that excludes rows without a key', async () => {
+    for (const [concept, least] of [
+      ['numbered_bill', 0],
+      ['late_numbered_bill', 5],
+    ] as const) {
+      const byHand = await db.query(`SELECT SUM(paid)::int AS cost FROM bill WHERE no IS NOT NULL AND paid > ${least}`);
+      expect(await ask(`SELECT SUM("measure.sold_in[shop].pays[${concept}].cost") AS cost FROM dsvc.sale`)).toEqual(byHand.rows);
+    }
   });
 
   it('counts each row once where at most one row leads to it', async () => {

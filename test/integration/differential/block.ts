@@ -211,7 +211,7 @@ export class Block {
       out.add('fanout');
     }
     const lacksKey = (m: Mea): boolean => this.isMultiplied(m) && !this.onto.isKeyed(this.conceptOf(m));
-    const sharesKey = (m: Mea): boolean => !this.isReachedOnce(m) && !this.onto.isKeyProvided(this.conceptOf(m));
+    const sharesKey = (m: Mea): boolean => !this.isReachedOnce(m) && this.onto.countsDuplicates(m.name) && !this.onto.isKeyProvided(this.conceptOf(m));
     if (this.measures().some((m) => lacksKey(m) || sharesKey(m))) out.add('no_key');
     return out;
   }

@@ -267,11 +267,38 @@ export class Onto {
     return this.key(name).length > 0 && this.mappedFor(name).every((c) => this.key(c).length > 0);
   }
 
-  /** Whether each mapping of a concept's rows has all columns of its key. */
+  /** Whether each mapping of a concept's rows has all columns of its key, or lacks one that a logic concept requires not to be NULL. */
   isKeyProvided(name: string): boolean {
     const sources = this.mappedFor(name);
     const mappings = this.world.mappings.filter((m) => m.kind === 'concept' && sources.includes(m.concept!));
-    return mappings.every((m) => this.key(name).every((k) => m.columns.some((c) => c.as === k)));
+    const required = new Set<string>();
+    const require = (e: Expr): void => {
+      if (e.k !== 'op') return;
+      const [arg] = e.args;
+      if (e.op === 'and') e.args.forEach(require);
+      if (e.op === 'notnull' && arg?.k === 'col' && arg.path.length === 0 && arg.leaf.k === 'prop') required.add(arg.leaf.name);
+    };
+    for (let at = name; at !== 'thing'; ) {
+      const { logic } = this.concept(at);
+      if (!logic) break;
+      require(logic.cond);
+      at = logic.concept;
+    }
+    return mappings.every((m) => {
+      const lacking = this.key(name).filter((k) => !m.columns.some((c) => c.as === k));
+      return lacking.length === 0 || lacking.some((k) => required.has(k));
+    });
+  }
+
+  /** Whether a measure has an aggregate whose value depends on how often a thing is counted, also in the measures that it reads. */
+  countsDuplicates(name: string): boolean {
+    const counts = (e: Expr): boolean => {
+      if (e.k === 'mref') return this.countsDuplicates(e.name);
+      if (e.k === 'op') return e.args.some(counts);
+      if (e.k !== 'agg') return false;
+      return e.arg?.k === 'mref' ? counts(e.arg) : !e.distinct && !['min', 'max', 'bool_or', 'bool_and'].includes(e.fn);
+    };
+    return counts(this.world.measures!.find((m) => m.name === name)!.expr);
   }
 
   has(name: string, prop: string): boolean {

@@ -16,7 +16,7 @@ import type { PlanState } from '../../plan-state.ts';
 import { propertyFor } from '../../secure/shown.ts';
 import { callsOf } from './calls.ts';
 import { combine } from './levels.ts';
-import { expandMeasure, isKeyed, isKeyProvided, reachedOnce, refuseBareMeasures, refuseInWhere, wrappedMeasure } from './measures.ts';
+import { countsDuplicates, expandMeasure, isKeyed, type KeyGap, keyGap, reachedOnce, refuseBareMeasures, refuseInWhere, wrappedMeasure } from './measures.ts';
 import type { Item, Things } from './parts.ts';
 import type { Proofs } from './proofs.ts';
 import { type BlockFacts, isOnSpine, levelOf, NONE, nodesIn } from './spine.ts';
@@ -107,7 +107,8 @@ function measureItem(block: Block, node: Node, measure: MeasureReference): Item 
   const isRoot = at === relation.root;
   const once = block.single && block.fromNodes.size === 0 && (isRoot || reachedOnce(at));
   if ((!once || !isRoot) && !isKeyed(concept)) throw keyless(measure);
-  if (!once && !isKeyProvided(concept)) throw keyless(measure, 'Some of its mappings do not provide all columns of the primary key.');
+  const gap = once ? undefined : keyGap(state, concept);
+  if (gap && countsDuplicates(state, measure)) throw keyless(measure, gap, state);
   if (once) {
     const seen = relation.named.graph.concept(concept.name) ?? concept;
     const columnOf = (def: PropertyDef): Node => relation.columnAt(at, propertyFor(seen, def));
@@ -120,9 +121,15 @@ function measureItem(block: Block, node: Node, measure: MeasureReference): Item 
   return { node, expression: node, level: null, proved: NONE, ignoresDuplicates: false, nodes: new Set(), things, type };
 }
 
-function keyless(measure: MeasureReference, hint?: string): Error {
-  const of = measure.cubeColumn === undefined ? `\`${measure.concept.name}\`` : 'its concept';
-  return badRequest('no_key', `${calledMeasure(measure)} requires a primary key on ${of} in this query`, hint === undefined ? {} : { hint });
+function keyless(measure: MeasureReference, gap?: KeyGap, state?: PlanState): Error {
+  const isNamed = measure.cubeColumn === undefined;
+  const of = isNamed ? `\`${measure.concept.name}\`` : 'its concept';
+  if (!gap) return badRequest('no_key', `${calledMeasure(measure)} requires a primary key on ${of} in this query`);
+  const lacks =
+    isNamed && state?.mayName && !state.hidesTables(gap.mapping.datasource) && state.seen.property(gap.column)
+      ? `the mapping \`${gap.mapping.name}\` does not provide \`${gap.column}\``
+      : 'one of its mappings does not provide all columns of the primary key';
+  return badRequest('no_key', `${calledMeasure(measure)} needs a key in all rows of ${of} in this query; ${lacks}`);
 }
 
 /** Throws 400 `fanout` for volatile functions, because each level evaluates WHERE and GROUP BY on its own and the results would differ. */

@@ -21,6 +21,9 @@ export interface Call extends Spine {
 
 const IGNORES_DUPLICATES = new Set(['min', 'max', 'bool_and', 'bool_or', 'every', 'bit_and', 'bit_or']);
 
+/** True for a call of an aggregate whose result does not depend on how often a value occurs. */
+export const ignoresDuplicates = (call: FuncCall): boolean => IGNORES_DUPLICATES.has(lastName(call.funcname)) || call.agg_distinct === true;
+
 /** True for a call of an aggregate that is not a window function. */
 export const isAggregateCall = (node: Node): node is { FuncCall: FuncCall } =>
   'FuncCall' in node && !node.FuncCall.over && isAggregate(lastName(node.FuncCall.funcname));
@@ -75,7 +78,6 @@ const argumentsOf = (call: FuncCall): unknown[] => [call.agg_within_group ? unde
 
 function callOf(node: Node, call: FuncCall, facts: BlockFacts, tree: ReadonlySet<PathNode>): Call {
   const nodes = nodesIn(argumentsOf(call), facts.relations);
-  const ignoresDuplicates = IGNORES_DUPLICATES.has(lastName(call.funcname)) || call.agg_distinct === true;
   let columns = false;
   walk(argumentsOf(call), (n) => {
     if ('ColumnRef' in n && facts.references.owner(n.ColumnRef) === facts.scope) columns = true;
@@ -84,5 +86,5 @@ function callOf(node: Node, call: FuncCall, facts: BlockFacts, tree: ReadonlySet
   const used = columns ? nodes : facts.cube ? NONE : tree;
   const common = commonLevel(used, facts);
   if (!common) throw fanout(node, call, used, columns, facts);
-  return { node, call, ...common, ignoresDuplicates, nodes: common.proved.size > 0 ? new Set(used) : nodes };
+  return { node, call, ...common, ignoresDuplicates: ignoresDuplicates(call), nodes: common.proved.size > 0 ? new Set(used) : nodes };
 }

@@ -5,7 +5,7 @@
 import { visited } from '../../../budget.ts';
 import { badRequest } from '../../../errors.ts';
 import type { Concept } from '../../../ontology/graph.ts';
-import type { MeasureDef, PropertyDef } from '../../../ontology/model.ts';
+import type { MappingDef, MeasureDef, PropertyDef } from '../../../ontology/model.ts';
 import { sameName } from '../../../ontology/names.ts';
 import { parseType } from '../../../ontology/types.ts';
 import type { ConceptRelation } from '../../bind/relation.ts';
@@ -15,11 +15,11 @@ import { isKeyHop } from '../../plan/hop.ts';
 import { LocatedError } from '../../plan/located-error.ts';
 import { type PathNode, pathOf } from '../../plan/path-node.ts';
 import { calledMeasure, type MeasureReference, type References } from '../../plan/references.ts';
-import { and, cast, clone, conjuncts, eachColumn, fieldsOf, lastName, type Node, rewrite, type SelectStmt, walk } from '../../plan/tree.ts';
+import { and, cast, clone, conjuncts, eachColumn, fieldsOf, lastName, type Node, nullValue, rewrite, type SelectStmt, walk } from '../../plan/tree.ts';
 import type { PlanState } from '../../plan-state.ts';
 import { divideAsDeclared } from '../../read/integer-division.ts';
 import { refuseMasked } from '../../secure/policies.ts';
-import { isAggregateCall } from './calls.ts';
+import { ignoresDuplicates, isAggregateCall } from './calls.ts';
 
 /** The aggregates that may mark a measure. */
 const WRAPPERS = new Set(['sum', 'count', 'avg', 'min', 'max']);
@@ -178,14 +178,42 @@ export function isKeyed(concept: Concept): boolean {
   return concept.key !== null && rows.sources.every((s) => s.target.key !== null);
 }
 
+/** A mapping that does not provide a column of a concept's key. */
+export interface KeyGap {
+  readonly mapping: MappingDef;
+  readonly column: string;
+}
+
 /**
- * True if, by the model, the rows of the concept may be distinguished by its key: each mapping provides all of the key's columns. Columns of a mapping that are not
- * known are taken to provide it.
+ * A mapping with rows of the concept that, by the model, the key does not distinguish: it lacks columns of the key, and no logic concept excludes rows where one of these is
+ * NULL. Columns of a mapping that are not known are taken to provide the key.
  */
-export function isKeyProvided(concept: Concept): boolean {
+export function keyGap(state: PlanState, concept: Concept): KeyGap | undefined {
   let { rows } = concept;
-  while (rows.kind === 'logic') rows = rows.source.rows;
+  const excluded: string[] = [];
+  for (; rows.kind === 'logic'; rows = rows.source.rows)
+    for (const n of conjuncts(state.texts.plainExpression(rows, rows.condition)))
+      if ('NullTest' in n && n.NullTest.nulltesttype === 'IS_NOT_NULL' && n.NullTest.arg && 'ColumnRef' in n.NullTest.arg)
+        excluded.push(fieldsOf(n.NullTest.arg.ColumnRef).at(-1) ?? '');
   const key = (concept.key?.properties ?? []).filter((p) => p.expression === null);
   visited(rows.sources.length * key.length);
-  return rows.sources.every(({ mapping: { columns } }) => columns.length === 0 || key.every((p) => columns.some((c) => sameName(c.name, p.name))));
+  for (const { mapping } of rows.sources) {
+    const lacking = mapping.columns.length === 0 ? [] : key.filter((p) => !mapping.columns.some((c) => sameName(c.name, p.name)));
+    const [first] = lacking;
+    if (first && !lacking.some((p) => excluded.some((name) => sameName(name, p.name)))) return { mapping, column: first.name };
+  }
+  return undefined;
+}
+
+/** True if the value of a measure depends on how often equal rows of its concept are counted. */
+export function countsDuplicates(state: PlanState, measure: MeasureReference): boolean {
+  let counts = false;
+  walk(
+    expandMeasure(state, measure, nullValue, () => []),
+    (n) => {
+      counts ||= isAggregateCall(n) && !ignoresDuplicates(n.FuncCall);
+      return !counts;
+    },
+  );
+  return counts;
 }
