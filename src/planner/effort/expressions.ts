@@ -16,6 +16,7 @@ import type {
 import { visited } from '../../budget.ts';
 import { isNodeName, lastName, type Node, type SelectStmt, typeOf, walk } from '../plan/tree.ts';
 import { COLLECTING, FREE, FREE_OPERATORS, FREE_TYPES, LENGTHS, names, OPERATIONS, REPEATING, SEARCH_OPERATORS, SLOW_TYPES } from './functions.ts';
+import { boundOf } from './numbers.ts';
 import { isArithmetic, JSON_BUILDERS, paddingIn, paddingOf, sizeOfCall, sizeOfCast, sizeOfOperation, sizeOfPower, sizeOfRepetition } from './results.ts';
 import { type Measured, rowsOfAggregate, type Scope, sizeOfColumn } from './scope.ts';
 import {
@@ -44,6 +45,10 @@ import { collected, constant, countOf, freePass, freePasses, functionName, onePa
 const PARTS = names(`
   A_Indices A_Indirection A_Star BitString Boolean CaseWhen CollateClause Float GroupingSet Integer JsonArgument JsonBehavior JsonFormat JsonKeyValue JsonOutput
   JsonReturning JsonTableColumn JsonTablePathSpec JsonValueExpr List NamedArgExpr ResTarget SortBy String TypeName WindowDef`);
+
+/** Functions whose result has as many digits as a number says. */
+const POWERS = names('exp pow power');
+const DIGITS = names('exp factorial pow power round trunc');
 
 /** Functions other than those that write JSON to which a row is not a text. */
 const JSON_TAKING = /^(count|jsonb?_(object_)?agg.*)$/;
@@ -205,7 +210,7 @@ export class Expressions {
     else if (!size.fixed) this.#spent.steps(FREE_TYPES.has(type) ? freePass(size) : onePass(bytes), type, location);
     const isArray = (typeName?.arrayBounds?.length ?? 0) > 0;
     const padding = ofBytes(paddingOf(typeName));
-    if (padding.made === 0) return isArray ? sum([size]) : sizeOfCast(type, size);
+    if (padding.made === 0) return isArray ? sum([size]) : sizeOfCast(type, size, typeName?.typmods);
     const padded = plus(size, isArray ? copies(padding, elementsIn(size)) : padding);
     this.#spent.steps(freePass(padded), type, location);
     this.#spent.text(padded, type, location);
@@ -233,7 +238,7 @@ export class Expressions {
       this.#spent.steps(stepsOf(kind === 'AEXPR_ILIKE' ? '~~*' : isLike ? '~~' : symbol, rexpr ? [rexpr, rexpr] : [], [left, right]), called, location);
     } else this.#spent.steps(countOf(rexpr) * freePass(left) + freePass(right), called, location);
     if (kind === 'AEXPR_NULLIF') return left;
-    if (symbol === '^') return sizeOfPower(left, right, rexpr);
+    if (symbol === '^') return sizeOfPower(left, right, rexpr && this.#bound(rexpr, scope, right));
     return isLike ? SMALL : sizeOfOperation(symbol, left, right);
   }
 
@@ -258,7 +263,24 @@ export class Expressions {
       if (constant(args[1]) !== undefined) this.#spent.text(made, name, location);
       return made;
     }
-    return COLLECTING.has(name) ? collected(name, sizes, rowsOfAggregate(args, scope)) : sizeOfCall(name, args, sizes, call.func_variadic === true);
+    return COLLECTING.has(name)
+      ? collected(name, sizes, rowsOfAggregate(args, scope))
+      : sizeOfCall(name, this.#bounded(name, args, sizes, scope), sizes, call.func_variadic === true);
+  }
+
+  /** The arguments of a function, with the largest value for a number on which the length of its result depends. */
+  #bounded(name: string, args: readonly Node[], sizes: readonly Size[], scope: Scope): readonly Node[] {
+    if (!DIGITS.has(name)) return args;
+    const at = name === 'exp' || name === 'factorial' ? 0 : 1;
+    return args.map((a, i) => (i === at ? this.#bound(a, scope, POWERS.has(name) ? sizes[i] : undefined) : a));
+  }
+
+  /** The largest value of a number as a constant; the number itself if it is not known, or has a size for a value of a table. */
+  #bound(node: Node, scope: Scope, size?: Size): Node {
+    if (size && size.data > 0) return node;
+    const sizeOf = (n: Node): Size => this.#spent.paused(() => this.size(n, scope));
+    const bound = boundOf(node, { sizeOf, rowsOf: (args) => rowsOfAggregate(args, scope), params: this.#params });
+    return bound === undefined ? node : { A_Const: { ival: { ival: Math.ceil(bound) } } };
   }
 
   /** The value of an argument that is a number of characters, if it consists of constants and lengths of texts; otherwise unknown. */

@@ -1,7 +1,7 @@
 /** The sizes of what casts, operators and functions return. */
 import type { TypeName } from '@pgsql/types';
 import { lastName, type Node } from '../plan/tree.ts';
-import { NUMERIC, names, PLAIN, SHORT, SPLITTING } from './functions.ts';
+import { FREE_TYPES, NUMERIC, names, PLAIN, SHORT, SPLITTING } from './functions.ts';
 import {
   asElement,
   asJson,
@@ -18,14 +18,17 @@ import {
   retyped,
   type Size,
   SMALL,
+  single,
   sizeOf,
   sum,
+  TABLE_ROWS,
   times,
   UNKNOWN,
   unnested,
+  wholeNumber,
   withElements,
 } from './sizes.ts';
-import { constant, largestConstant, MAX_DIGITS, SEARCHED, SHORT_VALUE, TABLE_ROWS } from './steps.ts';
+import { constant, largestConstant, MAX_DIGITS, SEARCHED, SHORT_VALUE } from './steps.ts';
 
 /** Types with a fixed length. */
 const FIXED_TYPES = names('int2 int4 int8 float4 float8 bool date time timetz timestamp timestamptz interval uuid money oid');
@@ -36,10 +39,13 @@ const COMPARISONS = names('= <> != < > <= >= ~ ~* !~ !~* ~~ !~~ ~~* !~~* @> <@ &
 /** Functions that write values as JSON. */
 export const JSON_BUILDERS = /^(jsonb?_build_(array|object)|to_jsonb?|row_to_json|array_to_json)$/;
 
-/** The size of a value after a cast to a type. */
-export function sizeOfCast(type: string, size: Size): Size {
+/** The size of a value after a cast to a type that is no array. @param typmods the numbers of digits of a decimal */
+export function sizeOfCast(type: string, size: Size, typmods: readonly Node[] = []): Size {
   if (FIXED_TYPES.has(type)) return FIXED;
-  return type === 'numeric' ? sizeOf(Math.min(size.made, MAX_DIGITS), size.data) : retyped(size);
+  if (FREE_TYPES.has(type)) return single(size);
+  if (type !== 'numeric') return retyped(size);
+  const digits = typmods.reduce((all, t) => all + Math.abs(('A_Const' in t ? wholeNumber(t.A_Const) : undefined) ?? MAX_DIGITS), AROUND);
+  return sizeOf(Math.min(size.made, typmods.length > 0 ? digits : MAX_DIGITS, MAX_DIGITS), size.data);
 }
 
 /** Types whose values PostgreSQL pads to the length that a cast gives. */
@@ -78,7 +84,9 @@ export function sizeOfCall(name: string, args: readonly Node[], sizes: readonly 
   // a pattern may match between any two characters
   if (name === 'regexp_replace') return replaced(first, third, 1 + charactersOf(third));
   if (name === 'replace') return replaced(first, third, Math.ceil(charactersOf(third) / lengthOf(args[1])));
-  if (name === 'format') return formatted(args[0], sizes);
+  if (name === 'format') return single(formatted(args[0], sizes));
+  // the format decides the length
+  if (name === 'to_char') return single(plus(SMALL, times(second, 6)));
   if (name === 'array_fill') return filled(first, args[1]);
   if (name === 'array_to_string') return sum([first, forEach(first, sum(sizes.slice(1)))]);
   if (name === 'array_replace') return sum([first, forEach(first, third)]);
@@ -179,7 +187,11 @@ function formatted(template: Node | undefined, sizes: readonly Size[]): Size {
   if (text === undefined || /%[\d$-]*\*/.test(text)) return UNKNOWN;
   const directives = text.match(/%[^%]/g)?.length ?? 0;
   const widths = [...text.matchAll(/%(?:\d+\$)?-?(\d{1,9})/g)].reduce((all, [, digits]) => all + Number(digits), 0);
-  return sum([sizes[0] ?? SMALL, ofBytes(4 * widths), copies(largest(sizes.slice(1)), directives)]);
+  return sum([
+    sizes[0] ?? SMALL,
+    ofBytes(4 * widths),
+    directives <= MAX_GROWTH ? times(largest(sizes.slice(1)), directives) : copies(largest(sizes.slice(1)), directives),
+  ]);
 }
 
 /** The result of `array_fill`: as many copies of a value as the constant dimensions say. */

@@ -47,6 +47,8 @@ export const UNKNOWN = ofBytes(MAX_SIZE);
 /** The size of a value of a table. */
 export const DATA: Size = sizeOf(0, 1);
 
+/** The assumed number of rows of a table, if an aggregate collects a value for each. */
+export const TABLE_ROWS = 10_000;
 /** The assumed number of elements of an array of a table. */
 const ARRAY_ELEMENTS = 100;
 
@@ -111,9 +113,11 @@ export function unnested(arrays: readonly Size[]): Size {
   const each = arrays.flatMap((a) => a.each ?? []);
   const all = sum(arrays);
   if (each.length < arrays.length) return all;
-  const count = Math.max(...arrays.map((a) => a.count ?? bytesOf(a, 1_000)));
+  const count = Math.max(...arrays.map((a) => (a.count === undefined ? bytesOf(a, 1_000) : a.count * rowsOfElement(a.each ?? SMALL))));
   return withElements(sum(each), { each: undefined, count: Math.max(1, count) });
 }
+/** The rows of an element that may be an array itself. */
+const rowsOfElement = ({ made, data, fixed, count }: Size): number => count ?? (fixed || data > 0 || made <= 2 * SMALL.made ? 1 : made);
 /** The size of a value that becomes longer by a factor. */
 export const times = ({ made, data }: Size, factor: number): Size => sizeOf(Math.min(made * factor, MAX_SIZE), data * factor);
 
@@ -135,8 +139,19 @@ export function sizeOfRow(columns: readonly Size[]): Size {
 /** The size of several copies of a value. */
 export const copies = (size: Size, count: number): Size => (count <= 1 ? size : ofBytes(bytesOf(size, 1_000) * count));
 
+/** The size of a value that is no array. */
+export const single = ({ made, data, fixed }: Size): Size => sizeOf(made, data, fixed, undefined, 1);
+
+/** The number of elements of an array that the statement collects, if they are known to be no arrays. */
+function collectedIn({ each, count, fixed }: Size): number | undefined {
+  if (each === undefined || count === undefined) return fixed ? 1 : count;
+  const inner = collectedIn(each);
+  return inner && inner * (count <= 1 ? TABLE_ROWS : count);
+}
+
 /** The number of elements of an array: at most one for each byte, if it is not known. */
-export const elementsIn = (array: Size): number => Math.max(array.count ?? 0, bytesOf(array, ARRAY_ELEMENTS));
+export const elementsIn = (array: Size): number =>
+  Math.min((array.each && collectedIn(array)) ?? MAX_SIZE, Math.max(array.count ?? 0, bytesOf(array, ARRAY_ELEMENTS)));
 
 /** The size of a text that is repeated as often as another text has characters. */
 export const repeated = (text: Size, count: Size): Size => {

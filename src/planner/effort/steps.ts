@@ -14,7 +14,7 @@ import {
   SEARCH_OPERATORS,
   SERIES,
 } from './functions.ts';
-import { asElement, asJson, bytesOf, MAX_SIZE, plus, type Size, SMALL, sizeOf, sum, wholeNumber } from './sizes.ts';
+import { asElement, asJson, bytesOf, MAX_SIZE, plus, type Size, SMALL, sizeOf, sum, TABLE_ROWS, wholeNumber } from './sizes.ts';
 
 /** The steps per byte of a function that reads its arguments once. */
 export const STEPS_PER_BYTE = 30;
@@ -29,8 +29,6 @@ const STEPS_PER_FREE_BYTE = 5;
 const UNKNOWN_PASS = 20_000_000;
 /** The same for fast functions, of which a statement may have many. */
 const UNKNOWN_FREE_PASS = 10_000_000;
-/** The assumed number of rows of a table, if an aggregate collects a value for each. */
-export const TABLE_ROWS = 10_000;
 /** The maximum length of a value that counts as a value of a table when an aggregate collects it: a number, a delimiter. */
 export const SHORT_VALUE = 80;
 /** The digits of the longest decimal in PostgreSQL. */
@@ -135,7 +133,7 @@ export function collected(name: string, sizes: readonly Size[], rows: number): S
 function collectedValues(name: string, sizes: readonly Size[], rows: number): Size {
   const value = sum(sizes);
   const { made, data } = name === 'string_agg' || sizes.every((s) => s.fixed) ? value : plus(asElement(sizeOf(value.made, 0)), sizeOf(0, value.data));
-  const [each, count] = name === 'array_agg' ? [value, rows] : [undefined, undefined];
+  const [each, count] = name === 'array_agg' || name === 'ARRAY' ? [sizes.length === 1 ? sizes[0] : value, rows] : [undefined, undefined];
   // the number of rows is unknown, so a short value counts like a value of a table
   if (rows <= 1) return sizeOf(value.made <= SHORT_VALUE ? value.made : Math.min(MAX_SIZE, TABLE_ROWS * made), data + 1, undefined, each, count);
   return sizeOf(Math.min(MAX_SIZE, rows * bytesOf(sizeOf(made, data), SEARCHED)), data === 0 ? 0 : data + 1, undefined, each, count);

@@ -1,6 +1,6 @@
 /** Calls that PostgreSQL cannot interrupt: those that may take minutes for one row are refused, usual ones are not. */
 
-import type { Node } from '@pgsql/types';
+import type { Node, SelectStmt } from '@pgsql/types';
 import { describe, expect, it } from 'vitest';
 import { Expressions } from '../../../../src/planner/effort/expressions.ts';
 import { COLLECTING, FREE, JSON_PATHS, LINEAR, PAIRWISE, PRODUCT, QUADRATIC, SEARCH, SERIES } from '../../../../src/planner/effort/functions.ts';
@@ -153,6 +153,18 @@ describe('refused', () => {
     "SELECT translate(x, x, '') AS l FROM (SELECT repeat(CURRENT_TIMESTAMP::text, 100000) AS x) v",
     // whole rows
     `SELECT translate(v.r::text, ${LONG}, '') AS l FROM ${'(SELECT p AS r FROM '.repeat(16)}(SELECT repeat('"', 1000) AS a) p${') p'.repeat(15)}) v`,
+    // arrays in an array that is collected
+    "SELECT translate(x, x, '') AS l FROM (SELECT array_to_string(array_agg(string_to_array(repeat('a,', 1000), ',')), repeat('b', 20)) AS x FROM generate_series(1, 1000)) v",
+    "SELECT translate(x, x, '') AS l FROM (SELECT array_to_string(ARRAY(SELECT to_char(i, '9') FROM generate_series(1, 10000) AS i), repeat('b', 1000)) AS x) v",
+    // numbers that depend on a length that the statement makes
+    "SELECT translate(x, x, '') AS l FROM (SELECT power(10.0, length(repeat('x', 100000)))::text AS x) v",
+    "SELECT translate(x, x, '') AS l FROM (SELECT power(10.0, count(*))::text AS x FROM generate_series(1, 100000) AS i) v",
+    "SELECT translate(x || x, x || x, '') AS l FROM (SELECT power(10.0, extract(year FROM born + interval '100000 years'))::text AS x FROM svc.person) v",
+    "SELECT translate(x, x, '') AS l FROM (SELECT factorial(length(repeat('x', 20000)))::text AS x) v",
+    "SELECT translate(x, x, '') AS l FROM (SELECT string_agg(round(salary, length(name) + 16000)::text, '') AS x FROM svc.employee) v",
+    "SELECT translate(x, x, '') AS l FROM (SELECT string_agg(round(1.5, v.n)::text, '') AS x FROM (SELECT length(name) * 0 + 16000 AS n FROM svc.person) v) v",
+    "SELECT translate(x || x, x || x, '') AS l FROM (SELECT power(10.0, extract(year FROM v.d))::text AS x FROM (SELECT born + interval '100000 years' AS d FROM svc.person) v) v",
+    "SELECT jsonb_path_match(jsonb_agg(u.x), '$[*] == -$[*]') AS l FROM unnest(ARRAY(SELECT string_to_array(repeat('1,', 1000), ',') FROM generate_series(1, 100))) AS u(x)",
     // spaces at each line
     "SELECT translate(jsonb_pretty((repeat('[', 2500) || repeat(']', 2500))::jsonb), repeat('b', 10000), '') AS l",
   ])('%s', (sql) => {
@@ -226,6 +238,14 @@ describe('planned', () => {
     'SELECT sqrt(power(avg(length(name)), 2) + power(max(length(name)) * 1.5, 2)) AS l, round((1 + 0.05) ^ 12, 4) AS m, exp(ln(length(name)) / 2.5) AS n FROM svc.person GROUP BY name',
     'SELECT round(abs(length(name) * 1.5) ^ 0.5, 2) AS l, ln(1 + exp(-length(name) / 7.0)) AS m, power(1.05, length(name)) * 100 AS n, floor(length(name) / 2.0) AS o FROM svc.person',
     "SELECT normalize(name) AS l, regexp_replace(name, '[aeiou]', '', 'g') AS m FROM svc.person",
+    "SELECT array_to_string(array_agg(format('%s: %s', name, name)), ', ') AS l FROM svc.person",
+    "SELECT array_to_string(array_agg(format('%s: %s', name, name)), ', ') AS l FROM svc.person GROUP BY born",
+    "SELECT array_to_string(ARRAY(SELECT format('%s: %s', x.name, x.born) FROM svc.person x WHERE x.name = p.name), ', ') AS l FROM svc.person p",
+    "SELECT array_to_string(ARRAY(SELECT to_char(g, 'YYYY-MM-DD') FROM generate_series(now(), now() + interval '7 days', interval '1 day') AS g), ', ') AS l",
+    `SELECT json_build_object('a', json_build_object('rows', json_agg(json_build_object(${Array.from({ length: 20 }, (_, i) => `'column_${i}', name`).join(', ')})), 'n', count(*))) AS l FROM svc.person`,
+    "SELECT ln(power(1.05, length(name))) AS l, string_agg(power(1.05, length(name))::numeric(20,2)::text, ', ') AS m FROM svc.person GROUP BY name",
+    'SELECT sqrt(power(1.05, count(*))) AS l FROM svc.person',
+    'SELECT json_agg(round(salary, firm_id::int)) AS l, sum(round(salary, length(name))) AS m FROM svc.employee',
     `SELECT row_to_json(v.r) AS l FROM ${'(SELECT p AS r FROM '.repeat(16)}(SELECT repeat('"', 1000) AS a) p${') p'.repeat(15)}) v`,
     'SELECT p, row_to_json(p) AS j, json_agg(p) AS a, count(p) AS n FROM svc.person p GROUP BY p',
     'SELECT array_agg(p) AS l, (array_agg(q))[1] AS m FROM svc.person p, (SELECT * FROM svc.person) q',
@@ -239,15 +259,33 @@ describe('planned', () => {
 });
 
 describe('SQL over tables', () => {
+  const parsed = (sql: string): SelectStmt => {
+    const [raw] = context.parser.parse(sql).stmts;
+    if (!raw?.stmt || !('SelectStmt' in raw.stmt)) throw new Error('it is one SELECT');
+    return raw.stmt.SelectStmt;
+  };
+
   it.each([
     "SELECT translate(name, 'ab', 'cd') AS n, strpos(name, 'x') AS at FROM (SELECT * FROM shop.t) q",
     "SELECT upper(q.name) AS n, split_part(note, ',', 2) AS m FROM (SELECT *, 1 AS one FROM shop.t) q",
     "WITH q AS (SELECT * FROM shop.t) SELECT replace(name, 'a', 'b') AS n FROM q",
+    'SELECT factorial(t.n) / (factorial(t.k) * factorial(t.n - t.k)) AS l, json_agg(round(t.x, t.n)) AS m FROM shop.t AS t',
+    'SELECT ln(power(1.05, extract(year FROM max(t.d)) - extract(year FROM min(t.d)))) AS l FROM shop.t AS t',
   ])('%s', (sql) => {
-    const [raw] = context.parser.parse(sql).stmts;
-    if (!raw?.stmt || !('SelectStmt' in raw.stmt)) throw new Error('it is one SELECT');
-    const query = raw.stmt.SelectStmt;
-    expect(() => requireInterruptible(query, [], new Map(), () => undefined)).not.toThrow();
+    expect(() => requireInterruptible(parsed(sql), [], new Map(), () => undefined)).not.toThrow();
+  });
+
+  const ROUNDED = "SELECT translate(x, x, '') AS l FROM (SELECT string_agg(round(1.5, $1)::text, '') AS x FROM generate_series(1, 100)) v";
+  it.each([
+    [ROUNDED, '0', true],
+    [ROUNDED, '2', true],
+    [ROUNDED, '16000', false],
+    ["SELECT translate($1::numeric::text, $1::numeric::text, '') AS l", '12.5', true],
+    ["SELECT translate($1::numeric::text, $1::numeric::text, '') AS l", '1e131000', false],
+  ])('the value of a parameter counts: %s %s', (sql, value, isPlanned) => {
+    const check = expect(() => requireInterruptible(parsed(sql), [value], new Map(), () => undefined));
+    if (isPlanned) check.not.toThrow();
+    else check.toThrow('may take too long');
   });
 });
 
