@@ -9,9 +9,10 @@ export { auditFailure, auditRequest } from './service/audit.ts';
 export { schemaNamed } from './service/caller/agent-options.ts';
 export { type SeenAgent, visibleAgents } from './service/caller/agents.ts';
 export { findOntology, outlivesRights, unknownName } from './service/caller/lookup.ts';
+export { countedAs, ownerOf } from './service/caller/owner.ts';
 export { seesAllRows } from './service/caller/policies.ts';
 export { conversationId, type Named, namedBy, ontologyOf, type Target, targetOf } from './service/caller/target.ts';
-export { asyncRows, countedAs, jobRequest, type Noting, ownerOf, pollAsync, runJob, startAsync, startAsyncQuestion } from './service/ops/async.ts';
+export type { Noting } from './service/ops/async.ts';
 export type { ClientQuestion, ConversationMessage } from './service/ops/client-history.ts';
 export type { Conversation } from './service/ops/conversation.ts';
 export { FileError } from './service/ops/file-error.ts';
@@ -43,6 +44,8 @@ export { Spending } from './service/spending.ts';
 export type { Example, ExamplesWish } from './service/tell/examples.ts';
 export type { QuestionRecord } from './service/tell/history.ts';
 
+/** Starts, runs and polls asynchronous statements. The module is loaded with the first of them. */
+export const asynchronous = () => import('./service/ops/async.ts');
 /** Checks what the service depends on. The module is loaded with the first request that needs it. */
 export const ready = () => import('./service/ops/ready.ts');
 /** What the alarms of jobs and the cron need; loaded with the first of them. */

@@ -5,14 +5,13 @@ import {
   type Answer,
   type AsyncJob,
   type AsyncPoll,
+  asynchronous,
   countedAs,
-  jobRequest,
   MAX_BYTES,
   type Noting,
   type RestQuestion,
   type Runtime,
   resultTooLarge,
-  runJob,
 } from '../service.ts';
 import { JobStore, PieceCutter, type Storage } from './store.ts';
 
@@ -128,7 +127,7 @@ export class AsyncRun {
         this.#store.replace(JSON.stringify({ ...job, rights }));
       };
       const answer = await (job.question === undefined
-        ? runJob(runtime, job, signal, noting, changed)
+        ? (await asynchronous()).runJob(runtime, job, signal, noting, changed)
         : answerQuestion(runtime, job, job.question, signal, noting));
       await this.#keep(answer, job);
       this.#store.replace(JSON.stringify({ ...job, rights, told }));
@@ -176,7 +175,7 @@ async function answerQuestion(
   signal: AbortSignal,
   noting: Noting,
 ): Promise<{ readonly kind: 'value'; readonly data: unknown }> {
-  const [{ answerOver }, { cutRows }] = await Promise.all([import('../llm/rest.ts'), import('../nesting/cut.ts')]);
+  const [{ answerOver }, { cutRows }, { jobRequest }] = await Promise.all([import('../llm/rest.ts'), import('../nesting/cut.ts'), asynchronous()]);
   const { data } = await answerOver(await jobRequest(runtime, job, signal, noting), question, cutRows);
   return { kind: 'value', data: { status: 'success', data } };
 }

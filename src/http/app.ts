@@ -32,10 +32,9 @@ import type { AppContext, AppEnv } from './context.ts';
 import { cors } from './cors.ts';
 import { bodyOf, CONTENT_TYPES, presentationOf, wishOf } from './format.ts';
 import { checkHost, checkUrl, requestIdOf } from './guards.ts';
-import { permittedBy, queryBody, resultsLimit } from './input.ts';
+import { permittedBy, queryBody, resultsLimit, wantsAsync } from './input.ts';
 import { logRequest } from './log.ts';
 import { admitted, mounted } from './mounted.ts';
-import { asyncResult, beginAsync, wantsAsync } from './openapi-async.ts';
 import { type AddRoute, consoleRoutes, docsRoutes, loginRoutes, oauthRoutes, refuseReadOnly } from './page-routes.ts';
 import { addTimes, measure } from './server-timing.ts';
 
@@ -45,6 +44,7 @@ type Route = (c: AppContext) => Promise<Response> | Response;
 const documents = () => import('./openapi-routes.ts');
 const docs = () => import('./docs-page.ts');
 const questions = () => import('./questions.ts');
+const background = () => import('./openapi-async.ts');
 const clients = () => import('./clients.ts');
 
 /**
@@ -239,7 +239,7 @@ function queryRoutes(route: AddRoute, product: string): void {
     };
     if (wantsAsync(headers)) {
       const presentation = presentationOf(headers);
-      return beginAsync(c, product, request(c), { ...script, nested: presentation.nested }, presentation);
+      return (await background()).beginAsync(c, product, request(c), { ...script, nested: presentation.nested }, presentation);
     }
     const wish = wishOf(headers);
     const answer = await runScript(request(c, wish), { ...script, nested: wish.presentation.nested });
@@ -255,7 +255,7 @@ function queryRoutes(route: AddRoute, product: string): void {
       await next();
     },
     async (c, next) => (await import('./schemas.ts')).asyncId(c, next),
-    (c) => asyncResult(c, request(c), param(c, 'id')),
+    async (c) => (await background()).asyncResult(c, request(c), param(c, 'id')),
   );
 }
 

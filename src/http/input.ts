@@ -37,6 +37,9 @@ export const malformedBody = (form: string, member: string): SvcError =>
     { hint: `Send ${form}` },
   );
 
+/** True if the request asks for an asynchronous answer. */
+export const wantsAsync = (headers: Headers): boolean => /^true$/i.test(headers.get('x-async') ?? '');
+
 /** Reads the header `results-limit`; null if it is missing. @throws SvcError 400 `bad_results_limit` */
 export function resultsLimit(headers: Headers): number | null {
   const value = headers.get('results-limit');

@@ -1,16 +1,13 @@
 /** Asynchronous statements (`x-async`, docs/design/statements-and-versions.md#statements-that-run-on): the 202 with the address to poll, and the result. */
 
 import type { Presentation } from '../nesting/presentation.ts';
-import { type AsyncPoll, asyncRows, pollAsync, type Script, type ServiceRequest, startAsync } from '../service.ts';
+import { type AsyncPoll, asynchronous, type Script, type ServiceRequest } from '../service.ts';
 import { json, raw } from './answers.ts';
 import type { AppContext } from './context.ts';
 
-/** True if the request asks for an asynchronous answer. */
-export const wantsAsync = (headers: Headers): boolean => /^true$/i.test(headers.get('x-async') ?? '');
-
 /** Starts a script and answers 202. @throws SvcError 404, 400, 503 as `startAsync` */
 export async function beginAsync(c: AppContext, product: string, request: ServiceRequest, script: Script, presentation: Presentation): Promise<Response> {
-  return asyncStarted(c, product, await startAsync(request, script, presentation));
+  return asyncStarted(c, product, await (await asynchronous()).startAsync(request, script, presentation));
 }
 
 /** Answers 202 with the address of the result. */
@@ -24,6 +21,7 @@ export const asyncStarted = (c: AppContext, product: string, id: string): Respon
 
 /** Answers with the state of a caller's statement. @throws SvcError 503 */
 export async function asyncResult(c: AppContext, request: ServiceRequest, id: string): Promise<Response> {
+  const { asyncRows, pollAsync } = await asynchronous();
   const poll = await pollAsync(request, id);
   if (poll === null) return json(c, 404, { error: 'Response not found' });
   if (poll.state === 'running') return json(c, 200, { status: 'running', response_id: id.toLowerCase() });

@@ -1,11 +1,11 @@
 /** Questions in words over REST, for programs that do not speak MCP (docs/rest.md#questions). */
 import type { RestQuestion } from '../service.ts';
-import { listOntologies, type ServiceRequest, startAsyncQuestion } from '../service.ts';
+import { asynchronous, listOntologies, type ServiceRequest } from '../service.ts';
 import { json, success } from './answers.ts';
 import { readText, requireJson } from './body.ts';
 import type { AppContext } from './context.ts';
-import { jsonOf, malformedBody, resultsLimit } from './input.ts';
-import { asyncStarted, wantsAsync } from './openapi-async.ts';
+import { jsonOf, malformedBody, resultsLimit, wantsAsync } from './input.ts';
+import { asyncStarted } from './openapi-async.ts';
 
 // what questions need is loaded by the first of them (docs/design/platform-rules.md#the-script)
 const loaded = async () => {
@@ -19,7 +19,7 @@ export async function askQuestion(c: AppContext, product: string, request: Servi
   const { answerOver, askingOver, collect } = await loaded();
   if (wantsAsync(c.req.raw.headers)) {
     const { ontology } = askingOver(request, question, collect);
-    return asyncStarted(c, product, await startAsyncQuestion(request, ontology, question));
+    return asyncStarted(c, product, await (await asynchronous()).startAsyncQuestion(request, ontology, question));
   }
   const { data, rows } = await answerOver(request, question, collect);
   c.set('rows', rows);

@@ -1,6 +1,6 @@
 /** Attacks on asynchronous answers, revoked functions and the cache: the requests, and the expected answers. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { asyncRows, pollAsync } from '../../src/service.ts';
+import { asynchronous } from '../../src/service.ts';
 import { admins, ask, by, type Headers, jwt, outcome, s, startCallers, user } from './callers.ts';
 
 beforeAll(startCallers);
@@ -68,6 +68,7 @@ describe('an asynchronous answer', () => {
       expect((await read(by(una.token))).text.length).toBeGreaterThan(3_000_000);
       let passed = 0;
       const request = await s.request(una.token, { now: () => Date.now() + passed });
+      const { asyncRows, pollAsync } = await asynchronous();
       const poll = await pollAsync(request, read.id);
       if (poll?.state !== 'completed') throw new Error('not completed');
       expect(poll.pieces).toBeGreaterThan(3);

@@ -2,25 +2,18 @@
  * Asynchronous statements, which continue after their request (docs/design/statements-and-versions.md#statements-that-run-on): starting, running and polling
  * them.
  */
-import type { Caller, Principal } from '../../auth/authenticate.ts';
+import type { Caller } from '../../auth/authenticate.ts';
 import { earlierOf, resume } from '../../auth/resume.ts';
-import { sha256 } from '../../auth/tokens.ts';
 import { quoted, SvcError } from '../../errors.ts';
 import type { Presentation } from '../../nesting/presentation.ts';
 import { sameName } from '../../ontology/names.ts';
 import { attachedDatasource } from '../caller/datasource.ts';
 import { findOntology, requireOntology, upToDate } from '../caller/lookup.ts';
+import { countedAs, ownerOf } from '../caller/owner.ts';
 import { rightsOf } from '../caller/reading-rights.ts';
 import type { Answer, AsyncJob, AsyncPoll, AsyncStatements, ReadingRights, RestQuestion, Runtime, Script, ServiceRequest } from '../runtime.ts';
 import { Spending } from '../spending.ts';
 import { runScript } from './script.ts';
-
-/**
- * Returns the owner of a result: a digest of the user, of the tenant and claims of its credential, and of its actor. A result that was made with one claim
- * cannot be read with another claim.
- */
-export const ownerOf = ({ userId, tenant, claims, actor }: Principal): Promise<string> =>
-  sha256(JSON.stringify([userId, tenant, Object.entries(claims).sort(([a], [b]) => (a < b ? -1 : 1)), actor?.userId ?? null]));
 
 /** True if the caller still has the rights. Its cached snapshot may be older than the statement, so it is refreshed if necessary. @throws SvcError 503 */
 async function stillHas(request: ServiceRequest, rights: ReadingRights): Promise<boolean> {
@@ -66,13 +59,6 @@ export const startAsync = (request: ServiceRequest, script: Script, presentation
 /** The same for a question about an ontology, which the caller must be allowed to ask. @throws SvcError 404 `unknown_ontology`, 429, 503 */
 export const startAsyncQuestion = (request: ServiceRequest, ontology: string, question: RestQuestion): Promise<string> =>
   start(request, { script: { ontology, sql: '', limit: null, datasource: null }, presentation: PLAIN, question });
-
-/**
- * The keys under which a statement counts: its user. One that is sent as somebody else counts for both users together, so that they do not use up each other's
- * number, and for all that is sent as somebody else by the one who acts.
- */
-export const countedAs = ({ userId, actor }: Pick<Principal, 'userId' | 'actor'>): readonly string[] =>
-  actor === undefined ? [userId] : [`${actor.userId}:${userId}`, `${actor.userId}:all`];
 
 /** How many times ASYNC_PER_USER may wait or run of what one user sends as others. */
 const AS_OTHERS = 10;

@@ -6,10 +6,10 @@ import { sha256 } from '../../auth/tokens.ts';
 import { type ReportedQuestion, readMessages, type StoredMessage, writeReported } from '../../catalog/client-history.ts';
 import type { OntologyRow } from '../../catalog/snapshot.ts';
 import { findOntology, visibleOntologies } from '../caller/lookup.ts';
+import { ownerOf } from '../caller/owner.ts';
 import { rightsOf } from '../caller/reading-rights.ts';
 import type { ServiceRequest } from '../runtime.ts';
 import { claimsKeyOf, historyEntry, type QuestionRecord, storable } from '../tell/history.ts';
-import { ownerOf } from './async.ts';
 
 /** A question as a client reports it. */
 export interface ClientQuestion extends Omit<QuestionRecord, 'conversation'> {

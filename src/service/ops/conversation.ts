@@ -5,9 +5,9 @@
 import { sha256 } from '../../auth/tokens.ts';
 import { type ConversationKey, readTurns, type Turn } from '../../catalog/history.ts';
 import { requireOntology, upToDate } from '../caller/lookup.ts';
+import { ownerOf } from '../caller/owner.ts';
 import { rightsOf } from '../caller/reading-rights.ts';
 import type { ServiceRequest } from '../runtime.ts';
-import { ownerOf } from './async.ts';
 
 /** A conversation about an ontology, as the caller may continue it. */
 export interface Conversation {
