@@ -2,10 +2,10 @@
  * Builds the modules of the Worker: the main module, the modules that it loads when a request needs them (`import()` in src), and the grammar. This is what
  * is deployed, and what `npm start`, the tests and the benchmarks run.
  */
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build, type Plugin, transform } from 'esbuild';
+import { build, type Metafile, type Plugin, transform } from 'esbuild';
 import { SCRIPT } from '../src/http/docs-page-script.ts';
 import { PROVIDERS, type Provider } from '../src/llm/providers/settings.ts';
 import { buildParser } from './build-parser.ts';
@@ -83,6 +83,25 @@ export async function bundle({ outdir, entry = 'src/index.ts', providers = PROVI
     metafile: true,
     logLevel: 'silent',
   });
-  await shorten(Object.keys(metafile.outputs).map((path) => join(PROJECT, path)));
-  await writeFile(join(outdir, 'bundle-meta.json'), JSON.stringify(metafile));
+  const meta = await numbered(metafile);
+  await shorten(Object.keys(meta.outputs).map((path) => join(PROJECT, path)));
+  await writeFile(join(outdir, 'bundle-meta.json'), JSON.stringify(meta));
+}
+
+/** Names of modules that esbuild makes: hashes, because it knows no other unique names. */
+const PART = /part-[A-Z0-9]{8}/g;
+
+/** Gives the modules short names. Each import has the name of a module, and hashes cannot be compressed. @returns the metafile with these names */
+async function numbered(metafile: Metafile): Promise<Metafile> {
+  const files = Object.keys(metafile.outputs).filter((path) => /\.js(\.map)?$/.test(path));
+  const names = new Map([...new Set(files.flatMap((path) => path.match(PART) ?? []))].sort().map((name, i) => [name, `p${i.toString(36)}`]));
+  const short = (text: string): string => text.replace(PART, (name) => names.get(name) ?? name);
+  await Promise.all(
+    files.map(async (path) => {
+      const file = join(PROJECT, path);
+      if (path.endsWith('.js')) await writeFile(file, short(await readFile(file, 'utf8')));
+      await rename(file, join(PROJECT, short(path)));
+    }),
+  );
+  return JSON.parse(short(JSON.stringify(metafile)));
 }
