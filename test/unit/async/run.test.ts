@@ -26,6 +26,8 @@ it.each(['waiting', 'running'])('is stored although the release of a %s one hang
   await run.start(job as unknown as AsyncJob);
   if (state === 'running') storage.database.exec("UPDATE job SET state = 'running'");
   const alarm = run.alarm();
+  // the modules of the run are loaded in real time
+  await vi.waitFor(() => expect(released).toHaveLength(2), { timeout: 60_000 });
   await vi.advanceTimersByTimeAsync(5_000);
   await alarm;
   expect(run.poll('o')).toMatchObject({ state: 'error' });
