@@ -208,7 +208,7 @@ function planningOf(session: Session, graph: Graph, { definers, counts, referenc
       const datasource = findDatasource(runtime, session.caller, name);
       return datasource !== undefined && keepsNames(datasource);
     },
-    target: (name) => targets.of(findDatasource(runtime, session.caller, name)),
+    target: (name) => targets.targetOf(findDatasource(runtime, session.caller, name)),
     rewrite,
   };
   return { context, system: systemOf, read };
