@@ -6,7 +6,7 @@ import { asFault, cancelled, SqlFault } from './fault.ts';
 import type { Metrics, PoolState } from './metrics.ts';
 import { beginOf, type Login, RequestFault, type SqlRequest, type Statement } from './protocol.ts';
 import { Session } from './session.ts';
-import { SlowReaders } from './slow-readers.ts';
+import { type Patience, SlowReaders } from './slow-readers.ts';
 import { type Running, runStatement, TypeCatalog } from './statement.ts';
 
 /** The PostgreSQL connection for a login of the endpoint: the client's settings, or undefined to refuse the login. */
@@ -21,10 +21,10 @@ interface Place {
 
 /** Connections of each login. */
 const CONNECTIONS = 10;
-/** How long a caller may keep PostgreSQL waiting while others wait for a connection; less than they wait (`connectionTimeoutMillis`). */
-const SLOW_MS = 5000;
-/** How often a request that waits for a connection tries to end the slowest reader. */
-const END_EVERY_MS = 100;
+/** How long a request waits for a connection. */
+const WAIT_MS = 10_000;
+/** Both are less than WAIT_MS, so that a request which waits gets the connection of a caller that does not read. */
+const PATIENCE: Patience = { slowMs: 5000, patienceMs: 2000 };
 
 /** `ALTER ROLE ... SET` applies to the next login: a session that is in use all the time would never have the new setting. */
 const LIFETIME_SECONDS = 600;
@@ -37,6 +37,8 @@ export interface PgBackendOptions {
   lifetimeSeconds?: number;
   /** How long a caller may keep PostgreSQL waiting while others wait for a connection; default 5000. */
   slowMs?: number;
+  /** How long a request waits for a connection until such callers lose theirs; default 2000. */
+  patienceMs?: number;
   metrics?: Metrics | undefined;
   /** Called when no connection can be opened, or one is lost. */
   onUnreachable?: ((error: unknown) => void) | undefined;
@@ -97,15 +99,10 @@ export class PgBackend implements Backend {
     }
   }
 
-  /** A connection. While all are in use, answers end whose callers keep theirs without reading. */
-  async #client({ pool, readers }: Place): Promise<pg.PoolClient> {
-    if (pool.idleCount > 0 || pool.totalCount < (this.#options.max ?? CONNECTIONS)) return pool.connect();
-    const ending = setInterval(() => readers.endSlowest(), END_EVERY_MS);
-    try {
-      return await pool.connect();
-    } finally {
-      clearInterval(ending);
-    }
+  /** A connection. If all are in use for a while, answers end whose callers keep theirs without reading. */
+  #client({ pool, readers }: Place): Promise<pg.PoolClient> {
+    const isFree = pool.idleCount > 0 || pool.totalCount < (this.#options.max ?? CONNECTIONS);
+    return isFree ? pool.connect() : readers.makeRoom(pool.connect());
   }
 
   /** The connections of each role now. */
@@ -168,11 +165,11 @@ export class PgBackend implements Backend {
     if (!place) {
       const config = this.#connect(login);
       if (!config) throw new RequestFault(401, 'the login is refused');
-      const { max = CONNECTIONS, lifetimeSeconds = LIFETIME_SECONDS, slowMs = SLOW_MS } = this.#options;
-      const times = { connectionTimeoutMillis: 10_000, idleTimeoutMillis: 60_000, maxLifetimeSeconds: lifetimeSeconds };
+      const { max = CONNECTIONS, lifetimeSeconds = LIFETIME_SECONDS, slowMs = PATIENCE.slowMs, patienceMs = PATIENCE.patienceMs } = this.#options;
+      const times = { connectionTimeoutMillis: WAIT_MS, idleTimeoutMillis: 60_000, maxLifetimeSeconds: lifetimeSeconds };
       const pool = new pg.Pool({ ...config, ...times, max, pipeline: true });
       pool.on('error', ignore);
-      place = { config, pool, types: new TypeCatalog(), readers: new SlowReaders(slowMs) };
+      place = { config, pool, types: new TypeCatalog(), readers: new SlowReaders({ slowMs, patienceMs }) };
       this.#places.set(key, place);
     }
     return place;

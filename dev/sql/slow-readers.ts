@@ -2,8 +2,16 @@ import type { Answer } from './answer.ts';
 
 /** A caller may keep PostgreSQL waiting longer if it reads: for as long as this pace takes. What the buffers of the way have taken counts as read, up to some MB. */
 const BYTES_PER_MS = 2048;
-/** A connection becomes free a moment after its answer has ended: others wait no longer because of that. */
+/** No two answers end within this time: the connection of an answer becomes free a moment after its end. */
 const END_EVERY_MS = 100;
+
+/** Times of SlowReaders, in milliseconds. */
+export interface Patience {
+  /** How long a caller may keep PostgreSQL waiting, in addition to the time for what it has read. */
+  readonly slowMs: number;
+  /** How long a request waits for a connection until slower readers lose theirs. */
+  readonly patienceMs: number;
+}
 
 interface Reader {
   /** The time for which it has kept PostgreSQL waiting until its last pause. */
@@ -17,13 +25,25 @@ interface Reader {
  * statement that waits for its reader. So a few callers that do not read would stop all others.
  */
 export class SlowReaders {
-  readonly #allowedMs: number;
+  readonly #patience: Patience;
   readonly #readers = new Map<Answer, Reader>();
   #endedAt = Number.NEGATIVE_INFINITY;
 
-  /** @param allowedMs how long a caller may keep PostgreSQL waiting, in addition to the time for what it has read */
-  constructor(allowedMs: number) {
-    this.#allowedMs = allowedMs;
+  constructor(patience: Patience) {
+    this.#patience = patience;
+  }
+
+  /** Waits for a connection while all are in use. If this takes long, answers end whose callers do not read. */
+  async makeRoom<T>(connection: Promise<T>): Promise<T> {
+    const begun = performance.now();
+    const ending = setInterval(() => {
+      if (performance.now() - begun >= this.#patience.patienceMs) this.#endSlowest();
+    }, END_EVERY_MS);
+    try {
+      return await connection;
+    } finally {
+      clearInterval(ending);
+    }
   }
 
   /** Waits until the caller of an answer has read. */
@@ -45,12 +65,12 @@ export class SlowReaders {
   }
 
   /** Aborts the answer that has exceeded its time most, if there is one, but no two at the same time. Its connection then becomes free. */
-  endSlowest(): void {
+  #endSlowest(): void {
     const now = performance.now();
     if (now < this.#endedAt + END_EVERY_MS) return;
     let [slowest, most] = [undefined as Answer | undefined, 0];
     for (const [answer, { waited, since }] of this.#readers) {
-      const over = waited + (since === undefined ? 0 : now - since) - this.#allowedMs - answer.bytes / BYTES_PER_MS;
+      const over = waited + (since === undefined ? 0 : now - since) - this.#patience.slowMs - answer.bytes / BYTES_PER_MS;
       if (over > most) [slowest, most] = [answer, over];
     }
     if (slowest === undefined) return;

@@ -1,70 +1,87 @@
 /** Callers of the gateway that do not read their answers: the connections to PostgreSQL that they keep from others. */
-import { connect, type Socket } from 'node:net';
+import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { postgresPrograms, type ScratchPostgres, startScratchPostgres } from '../../dev/scratch-postgres.ts';
 import { PgBackend } from '../../dev/sql/pg-backend.ts';
 import { type SqlServer, startSqlServer } from '../../dev/sql-server.ts';
 
+const LARGE = "SELECT n, repeat('x', 1000) FROM generate_series(1, 40000) AS g(n)";
+/** Each login has connections of its own. */
+const headersOf = (login: string) => ({ 'neon-connection-string': `postgres://${login}:p@h/postgres`, 'neon-array-mode': 'true' });
+/** More than `slowMs` and the time for some MB, which the buffers take. */
+const LONG_MS = 5000;
+
 describe.skipIf(postgresPrograms() === undefined)('a caller that does not read', () => {
   let scratch: ScratchPostgres;
-  let server: SqlServer;
-  const sockets: Socket[] = [];
+  let hasty: SqlServer;
+  let patient: SqlServer;
+  const ends: (() => unknown)[] = [];
   beforeAll(async () => {
     scratch = await startScratchPostgres();
-    const backend = new PgBackend(({ database }) => ({ connectionString: scratch.url, database }), { max: 2, slowMs: 300 });
-    server = await startSqlServer({ backend, limits: { holdBytes: 64 * 1024 } });
+    const start = (patienceMs: number) => {
+      const backend = new PgBackend(({ database }) => ({ connectionString: scratch.url, database }), { max: 2, slowMs: 300, patienceMs });
+      return startSqlServer({ backend, limits: { holdBytes: 64 * 1024 } });
+    };
+    [hasty, patient] = await Promise.all([start(200), start(60_000)]);
   });
   afterAll(async () => {
-    for (const socket of sockets) socket.destroy();
-    await server?.close();
+    for (const end of ends) end();
+    await Promise.all([hasty?.close(), patient?.close()]);
     await scratch?.stop();
   });
 
-  const LARGE = "SELECT n, repeat('x', 1000) FROM generate_series(1, 40000) AS g(n)";
-  const headers = { 'neon-connection-string': 'postgres://u:p@h/postgres', 'neon-array-mode': 'true' };
   /** Asks for 40 MB and reads the first bytes only; with `pace`, a little more from time to time. */
-  function unread(pace?: number): Promise<{ readonly closed: () => boolean }> {
+  function unread({ endpoint }: SqlServer, login: string, pace?: number): Promise<{ readonly getsRest: () => Promise<boolean> }> {
     return new Promise((resolve) => {
-      const body = JSON.stringify({ query: LARGE, params: [] });
-      const lines = Object.entries({ host: '127.0.0.1', 'content-length': String(body.length), ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
-      const socket = connect(server.port, '127.0.0.1', () => socket.write(`POST /sql HTTP/1.1\r\n${lines.join('')}\r\n${body}`));
-      sockets.push(socket);
-      let closed = false;
-      socket.on('error', () => undefined);
-      socket.on('close', () => {
-        closed = true;
+      const asked = request(endpoint, { method: 'POST', headers: headersOf(login), agent: false }, (response) => {
+        const pause = () => response.pause();
+        response.on('error', () => undefined).on('data', pause);
+        response.once('data', () => {
+          const reading = pace === undefined ? undefined : setInterval(() => response.resume(), pace);
+          response.once('close', () => clearInterval(reading));
+          // a response that is paused does not notice its end
+          const getsRest = () =>
+            new Promise<boolean>((done) => {
+              response.once('close', () => done(response.complete));
+              response.off('data', pause).resume();
+            });
+          resolve({ getsRest });
+        });
       });
-      socket.on('data', () => socket.pause());
-      socket.once('data', () => {
-        const reading = pace === undefined ? undefined : setInterval(() => socket.resume(), pace);
-        socket.once('close', () => clearInterval(reading));
-        resolve({ closed: () => closed });
-      });
+      ends.push(() => asked.destroy());
+      asked.on('error', () => undefined).end(JSON.stringify({ query: LARGE, params: [] }));
     });
   }
-  const one = async (): Promise<unknown> => {
-    const response = await fetch(server.endpoint, { method: 'POST', headers, body: JSON.stringify({ query: 'SELECT 1', params: [] }) });
-    return response.status;
-  };
+  const sent = ({ endpoint }: SqlServer, login: string, query: string) =>
+    fetch(endpoint, { method: 'POST', headers: headersOf(login), body: JSON.stringify({ query, params: [] }) });
+  const one = async (server: SqlServer, login: string, query = 'SELECT 1'): Promise<number> => (await sent(server, login, query)).status;
+  const long = () => new Promise((resolve) => setTimeout(resolve, LONG_MS));
 
-  it('keeps its connection while no other request waits for one', async () => {
-    const reader = await unread();
-    expect([await one(), await one()]).toEqual([200, 200]);
-    await new Promise((resolve) => setTimeout(resolve, 800));
-    expect([await one(), reader.closed()]).toEqual([200, false]);
+  it.concurrent('keeps its connection while no other request waits for one', async () => {
+    const reader = await unread(hasty, 'alone');
+    expect([await one(hasty, 'alone'), await one(hasty, 'alone')]).toEqual([200, 200]);
+    await long();
+    expect([await one(hasty, 'alone'), await reader.getsRest()]).toEqual([200, true]);
   });
 
-  it.each([undefined, 400])('loses it to a request that waits, also if it reads a little every %s ms', async (pace) => {
-    await Promise.all([unread(pace), unread(pace), unread(pace)]);
-    expect(await Promise.all(Array.from({ length: 6 }, one))).toEqual([200, 200, 200, 200, 200, 200]);
+  it.concurrent('keeps its connection if another one becomes free soon', async () => {
+    const reader = await unread(patient, 'soon');
+    await long();
+    expect(await Promise.all([one(patient, 'soon', 'SELECT pg_sleep(0.5)'), one(patient, 'soon')])).toEqual([200, 200]);
+    expect(await reader.getsRest()).toBe(true);
+  });
+
+  it.concurrent.each([undefined, 400])('loses it to a request that waits, also if it reads a little every %s ms', async (pace) => {
+    const login = `every_${pace}`;
+    const readers = await Promise.all([unread(hasty, login, pace), unread(hasty, login, pace), unread(hasty, login, pace)]);
+    expect(await Promise.all(Array.from({ length: 6 }, () => one(hasty, login)))).toEqual([200, 200, 200, 200, 200, 200]);
+    const whole = await Promise.all(readers.map((reader) => reader.getsRest()));
+    expect(whole.filter((isWhole) => !isWhole).length).toBeGreaterThanOrEqual(2);
   });
 
   it('gets the whole answer if it reads', async () => {
     const answers = await Promise.all(
-      Array.from({ length: 5 }, async () => {
-        const response = await fetch(server.endpoint, { method: 'POST', headers, body: JSON.stringify({ query: LARGE, params: [] }) });
-        return ((await response.json()) as { rows: unknown[] }).rows.length;
-      }),
+      Array.from({ length: 5 }, async () => ((await (await sent(hasty, 'reads', LARGE)).json()) as { rows: unknown[] }).rows.length),
     );
     expect(answers).toEqual([40_000, 40_000, 40_000, 40_000, 40_000]);
   });
