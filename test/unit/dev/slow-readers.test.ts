@@ -77,9 +77,9 @@ describe('a slow reader', () => {
 
   it('is ended before faster ones, and one at a time, also if several requests wait', async () => {
     const { slow, ended, pause } = readers();
-    pause('third', 2 * MIB);
     pause('second', MIB);
     pause('first');
+    pause('third', 2 * MIB);
     slow.ended(pause('left').answer);
     await elapse(10_000);
     for (let i = 0; i < 5; i++) waits(slow);
