@@ -43,6 +43,8 @@ describe('not light', () => {
     // a name without a relation may mean a whole row
     growing('q AS a, q AS b, q AS c, q AS d, q AS e, q AS f, q', 6),
     growing('u AS a, u AS b, u AS c, u AS d, u AS e, u', 6).replaceAll(') q', ') q JOIN shop.t USING (x) AS u'),
+    growing('j AS a, j AS b, j AS c, j AS d, j AS e, j', 6).replaceAll(/FROM (\(.*\) q)/g, 'FROM ($1 JOIN shop.u ON true) AS j'),
+    `WITH ${Array.from({ length: 6 }, (_, i) => `w${i + 1} AS (SELECT ${Array(6).fill(`w${i}`).join(', ')} FROM ${i === 0 ? 'shop.w0' : `w${i}`})`).join(', ')} SELECT w6.a FROM w6`,
     growing(`upper((SELECT v::text FROM (VALUES (${Array(400).fill('q.x').join(', ')})) AS v))`, 2),
     'SELECT t.a::char(10000000) AS a, upper(t.a::char(10000000)) AS b FROM shop.t AS t',
     "WITH RECURSIVE w(a) AS (SELECT t.a FROM shop.t AS t UNION ALL SELECT w.a || 'x' FROM w) SELECT w.a FROM w",
@@ -52,22 +54,53 @@ describe('not light', () => {
     'SELECT q.* FROM shop.t AS q',
     'SELECT g.n FROM generate_series(1, 9) AS g(n)',
     'SELECT u.n FROM shop.t AS t, unnest(t.a) AS u(n)',
-    "SELECT repeat(t.a, 3) AS l, translate(t.a, t.b, '') AS m FROM shop.t AS t",
+    'SELECT repeat(t.a, 3) AS l FROM shop.t AS t',
+    "SELECT translate(t.a, t.b, '') AS l FROM shop.t AS t",
     "SELECT t.a LIKE '%x' AS l FROM shop.t AS t",
     "SELECT t.a ~ 'x' AS l FROM shop.t AS t",
     'SELECT t.a @> t.b AS l FROM shop.t AS t',
-    'SELECT t.a::tsvector AS l, t.b::text[] AS m FROM shop.t AS t',
+    'SELECT t.a::tsvector AS l FROM shop.t AS t',
+    'SELECT t.a::text[] AS l FROM shop.t AS t',
     'SELECT normalize(t.a) AS l FROM shop.t AS t',
+    'SELECT is_normalized(t.a) AS l FROM shop.t AS t',
+    'SELECT btrim(t.a, t.b) AS l FROM shop.t AS t',
+    'SELECT unnest(t.a) AS l FROM shop.t AS t',
+    'SELECT round(t.a, 9999) AS l FROM shop.t AS t',
     'SELECT own.f(t.a) AS l FROM shop.t AS t',
     'SELECT t.a = ANY (t.b) AS l FROM shop.t AS t',
     'SELECT (SELECT row_to_json(t.a) FROM (SELECT array_agg(u.a) AS a FROM shop.u AS u) AS t) AS l',
     'SELECT (SELECT concat(t.a, t.b) FROM (SELECT array_agg(u.a) AS a FROM shop.u AS u) AS t) AS l',
     'SELECT row_to_json(q) AS l FROM (SELECT row_to_json(t) AS a FROM shop.t AS t) AS q',
     'SELECT q.l AS l FROM (SELECT row_to_json(t) AS l FROM shop.t AS t) AS q',
+    'SELECT row_to_json(t.a || t.b) AS l FROM shop.t AS t',
     `SELECT 1e100000 * t.a AS l FROM shop.t AS t`,
     `SELECT ${Array(3_000).fill('t.a').join(' = t.b AND ')} AS l FROM shop.t AS t`,
   ])('%s', (sql) => {
     expect(light(sql)).toBe(false);
+  });
+
+  // a call is looked at wherever it is
+  it.each([
+    'SELECT t.a FROM shop.t AS t WHERE upper(t.a) IS NULL',
+    'SELECT count(*) AS n FROM shop.t AS t GROUP BY upper(t.a)',
+    'SELECT t.a FROM shop.t AS t ORDER BY upper(t.a)',
+    'SELECT count(*) AS n FROM shop.t AS t HAVING max(upper(t.a)) IS NULL',
+    'SELECT t.a FROM shop.t AS t LIMIT length(upper($1))',
+    'SELECT t.a FROM shop.t AS t OFFSET length(upper($1))',
+    'SELECT DISTINCT ON (upper(t.a)) t.b FROM shop.t AS t',
+    'SELECT rank() OVER w AS n FROM shop.t AS t WINDOW w AS (ORDER BY upper(t.a))',
+    'SELECT rank() OVER (ORDER BY upper(t.a)) AS n FROM shop.t AS t',
+    'SELECT max(t.a ORDER BY upper(t.a)) AS n FROM shop.t AS t',
+    'SELECT max(t.a) FILTER (WHERE upper(t.a) IS NULL) AS n FROM shop.t AS t',
+    'SELECT t.a FROM shop.t AS t JOIN shop.u AS u ON upper(t.a) = u.a',
+    'SELECT upper(t.a) AS a FROM shop.t AS t UNION SELECT u.a FROM shop.u AS u',
+    'SELECT u.a FROM shop.u AS u UNION SELECT upper(t.a) AS a FROM shop.t AS t',
+    'WITH w AS (SELECT upper(t.a) AS a FROM shop.t AS t) SELECT w.a FROM w',
+    'SELECT v.a FROM shop.t AS t, LATERAL (VALUES (upper(t.a))) AS v(a)',
+    'SELECT t.a FROM shop.t AS t WHERE EXISTS (SELECT FROM shop.u AS u WHERE u.a = upper(t.a))',
+  ])('a call in %s', (sql) => {
+    expect(light(sql)).toBe(true);
+    expect(light(sql.replace('upper(', 'normalize('))).toBe(false);
   });
 
   it('many calls with a long text', () => {
