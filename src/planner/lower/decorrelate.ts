@@ -31,7 +31,7 @@ import {
   walk,
 } from '../plan/tree.ts';
 import { blocksOf, type Correlated, correlationOf, fails, familyOf, type Items, isExactNumber, itemsOf, type Link, namesColumns } from './correlated.ts';
-import { joinInner, readBeforeSets, readNothing } from './refused.ts';
+import { changesRows, dependsOnRows, isOneSelect, joinInner, readBeforeSets, readNothing } from './refused.ts';
 
 /** Aggregates that are NULL without rows, and depend on the order of the rows in the last digits of floating-point numbers only. `count` is 0. */
 const NULL_OF_NONE: ReadonlySet<string> = new Set([
@@ -40,19 +40,6 @@ const NULL_OF_NONE: ReadonlySet<string> = new Set([
 
 /** Those of them that raise an error on no values. The others add up, which may overflow for floating-point numbers. */
 const NEVER_OVERFLOW: ReadonlySet<string> = new Set(['count', 'min', 'max', 'bool_and', 'bool_or', 'every']);
-
-/** Clauses with which a sub-query is left as it is. */
-const OTHER_CLAUSES = [
-  'withClause',
-  'groupClause',
-  'havingClause',
-  'distinctClause',
-  'windowClause',
-  'limitCount',
-  'limitOffset',
-  'lockingClause',
-  'valuesLists',
-] as const;
 
 /**
  * Rewrites what a distributed datasource refuses in all blocks of a finished statement (in place), inner blocks first. No part of it may be volatile.
@@ -111,22 +98,9 @@ interface Found extends Correlated {
 /** A sub-query of one SELECT, and its correlation; undefined if it has clauses that decide which rows it has. */
 function plain({ subselect: query }: SubLink, outer: Items): Found | undefined {
   const stmt = query && 'SelectStmt' in query ? query.SelectStmt : undefined;
-  if (!stmt?.fromClause?.length || (stmt.op !== undefined && stmt.op !== 'SETOP_NONE') || OTHER_CLAUSES.some((clause) => hasClause(stmt[clause])))
-    return undefined;
+  if (!stmt?.fromClause?.length || stmt.withClause || !isOneSelect(stmt)) return undefined;
   const found = correlationOf(stmt, outer);
   return found && { ...found, query: stmt };
-}
-
-const hasClause = (value: unknown): boolean => (Array.isArray(value) ? value.length > 0 : value !== undefined);
-
-/** True if a call in a select list decides how many rows there are. */
-function changesRows(targets: readonly Node[] | undefined): boolean {
-  let found = false;
-  walk(targets, (n) => {
-    if ('FuncCall' in n) found ||= isAggregate(lastName(n.FuncCall.funcname)) || SET_RETURNING.has(lastName(n.FuncCall.funcname));
-    return !found && !isSubQuery(n);
-  });
-  return found;
 }
 
 /** A sub-query returns the values of its links that are not NULL. */
@@ -179,7 +153,7 @@ function member(link: SubLink, outer: Items): Node | undefined {
   const value = only && 'ResTarget' in only ? only.ResTarget.val : undefined;
   if (!found || found.unequal || !testexpr || 'RowExpr' in testexpr || !value || others.length > 0 || (operName && lastName(operName) !== '='))
     return undefined;
-  if (found.query.sortClause?.length || changesRows(found.query.targetList) || fails(found.query, [...found.rest, value])) return undefined;
+  if (found.query.sortClause?.length || dependsOnRows(found.query.targetList) || fails(found.query, [...found.rest, value])) return undefined;
   return inValues([...outerOf(found.links), testexpr], values(found.query, found, [value]));
 }
 
@@ -262,10 +236,10 @@ function aggregatesOf(value: Node): { readonly calls: readonly Node[]; readonly 
   const over = (relation: string): Node => {
     calls.length = 0;
     const [made] = rewrite([clone(value)], (n) => {
-      if (isSubQuery(n) || 'ColumnRef' in n) isKnown = false;
+      if (isSubQuery(n) || 'ColumnRef' in n || ('FuncCall' in n && (n.FuncCall.over || SET_RETURNING.has(lastName(n.FuncCall.funcname))))) isKnown = false;
       if (!('FuncCall' in n) || !isAggregate(lastName(n.FuncCall.funcname))) return undefined;
       const name = lastName(n.FuncCall.funcname);
-      if ((!NULL_OF_NONE.has(name) && name !== 'count') || n.FuncCall.over || n.FuncCall.agg_within_group || hasSubLink(n)) isKnown = false;
+      if ((!NULL_OF_NONE.has(name) && name !== 'count') || n.FuncCall.agg_within_group || hasSubLink(n)) isKnown = false;
       const at = column(relation, `a${calls.push(n) - 1}`);
       return name === 'count' ? coalesce(at, integer('0')) : at;
     }) as [Node];

@@ -2,7 +2,7 @@
  * Shapes of joins and groups that a distributed planner refuses, in a form that it accepts, for statements that it has refused
  * (docs/design/sql-shapes.md#what-a-distributed-datasource-refuses).
  */
-import type { JoinExpr, RangeSubselect, SelectStmt } from '@pgsql/types';
+import type { FuncCall, JoinExpr, RangeSubselect, SelectStmt } from '@pgsql/types';
 import { visited } from '../../budget.ts';
 import { COMPARISONS } from '../facts/total.ts';
 import { isAggregate, SET_RETURNING } from '../guard/index.ts';
@@ -77,17 +77,30 @@ function subqueryOf({ subquery, alias }: RangeSubselect): SelectStmt | undefined
 
 const OTHER_CLAUSES = ['groupClause', 'havingClause', 'distinctClause', 'windowClause', 'limitCount', 'limitOffset', 'valuesLists'] as const;
 
+/** True if a query is one SELECT, and no clause but FROM and WHERE decides which rows it has. */
+export const isOneSelect = (query: SelectStmt): boolean =>
+  (query.op ?? 'SETOP_NONE') === 'SETOP_NONE' && OTHER_CLAUSES.every((c) => (Array.isArray(query[c]) ? query[c].length === 0 : query[c] === undefined));
+
 /** True if a condition on the rows of a query may be applied to the rows of its FROM. */
-export function isPlain(query: SelectStmt): boolean {
-  if ((query.op ?? 'SETOP_NONE') !== 'SETOP_NONE' || OTHER_CLAUSES.some((c) => (Array.isArray(query[c]) ? query[c].length > 0 : query[c] !== undefined)))
-    return false;
+export const isPlain = (query: SelectStmt): boolean => isOneSelect(query) && !dependsOnRows(query.targetList);
+
+/** True for a call in a select list that decides how many rows there are. */
+const changes = ({ funcname }: FuncCall): boolean => isAggregate(lastName(funcname)) || SET_RETURNING.has(lastName(funcname));
+
+/** True if a call in a select list decides how many rows there are. */
+export const changesRows = (targets: readonly Node[] | undefined): boolean => calls(targets, changes);
+
+/** True if a call in a select list decides how many rows there are, or has a value that depends on other rows. */
+export const dependsOnRows = (targets: readonly Node[] | undefined): boolean => calls(targets, (c) => c.over !== undefined || changes(c));
+
+/** True if a select list has such a call outside of its sub-queries. */
+function calls(targets: readonly Node[] | undefined, isSuch: (call: FuncCall) => boolean): boolean {
   let found = false;
-  walk(query.targetList, (n) => {
-    if ('FuncCall' in n)
-      found ||= n.FuncCall.over !== undefined || isAggregate(lastName(n.FuncCall.funcname)) || SET_RETURNING.has(lastName(n.FuncCall.funcname));
+  walk(targets, (n) => {
+    if ('FuncCall' in n) found ||= isSuch(n.FuncCall);
     return !found && !isSubQuery(n);
   });
-  return !found;
+  return found;
 }
 
 /** The rows of a block with grouping sets are read before they are grouped: Citus groups them by sets only on the coordinator. */

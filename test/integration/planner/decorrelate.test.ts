@@ -293,6 +293,9 @@ describe('sub-queries that are left as they are', () => {
     ],
     ['merged columns', 'SELECT k FROM svc.head h JOIN svc.bare b USING (k) WHERE EXISTS (SELECT 1 FROM svc.item i WHERE i.v = k)'],
     ['an aggregate beside it', 'SELECT MAX(h.v) AS v, (SELECT COUNT(*) FROM svc.item i WHERE i.f = h.f) AS n FROM svc.head h GROUP BY h.f'],
+    ['IN with a window function', 'SELECT hid FROM svc.head h WHERE v IN (SELECT row_number() OVER () FROM svc.item i WHERE i.k = h.k)'],
+    ['a window function', 'SELECT hid, (SELECT lag(MAX(i.v), 1, 7) OVER () FROM svc.item i WHERE i.k = h.k) AS v FROM svc.head h'],
+    ['a value of several rows', 'SELECT hid, (SELECT generate_series(1, COUNT(*)) FROM svc.item i WHERE i.k = h.k) AS v FROM svc.head h'],
     ['no correlation', scalar('AVG(i.v) FROM svc.item i')],
   ])('%s', async (_, query) => {
     expect(tables.plan(query, REWRITE).sql).toBe(tables.plan(query).sql);
