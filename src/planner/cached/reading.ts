@@ -1,6 +1,5 @@
 /** Cached cubes in FROM: a block that only needs what the table of a cube has reads the table (docs/design/caches.md#cached-cubes). */
 import type { FuncCall } from '@pgsql/types';
-import type { Budget } from '../../budget.ts';
 import type { ViewDef } from '../../ontology/model.ts';
 import { fold } from '../../ontology/names.ts';
 import { CubeRelation } from '../bind/cubes.ts';
@@ -11,41 +10,28 @@ import { parsedView } from '../bind/views.ts';
 import { isVolatileFunction } from '../guard/index.ts';
 import { isAggregateCall } from '../lower/aggregate/calls.ts';
 import type { BoundBlock } from '../plan/block.ts';
-import type { CachedTable, CubeTables, PlanContext } from '../plan/context.ts';
-import { clone, column, fieldsOf, isSubQuery, lastName, type Node, reference, type SelectStmt, select, subselect, target, walk } from '../plan/tree.ts';
+import type { CubeTables, PlanContext } from '../plan/context.ts';
+import { clone, fieldsOf, isSubQuery, lastName, type Node, reference, type SelectStmt, select, subselect, walk } from '../plan/tree.ts';
 import { filledIn } from './partials.ts';
-import { type CubeSelect, cubeSelect, type KeptColumn, triedPlan } from './select.ts';
-
-/** The table of a cube, if it has the rows of a SELECT. */
-export type TableOf = (view: ViewDef, select: CubeSelect) => CachedTable | undefined;
+import { type CubeSelect, cubeSelect, type KeptColumn, type UncacheableCube } from './select.ts';
+import { type Cached, CachedTables, readTable } from './tables.ts';
 
 /** The aggregates that may mark a measure. */
 const MARKS = new Set(['sum', 'count', 'avg', 'min', 'max']);
 
 /** The cached cubes of a statement. */
-export class CachedCubes implements CubeTables {
-  readonly #views: ReadonlySet<string>;
-  readonly #tableOf: TableOf;
-  readonly #trials: Budget | undefined;
-  readonly #known = new Map<ViewDef, Cached | undefined>();
-
-  /**
-   * @param names the folded names of the cubes that have a table
-   * @param trials budget of the plans that are compared with the tables
-   */
-  constructor(names: ReadonlySet<string>, tableOf: TableOf, trials?: Budget) {
-    this.#trials = trials;
-    this.#views = names;
-    this.#tableOf = tableOf;
+export class CachedCubes extends CachedTables<CubeSelect> implements CubeTables {
+  protected override planned(context: PlanContext, view: ViewDef): CubeSelect | UncacheableCube {
+    return cubeSelect(context, view);
   }
 
   from(resolver: Resolver, stmt: SelectStmt, scope: Scope): ((stmt: SelectStmt) => BoundBlock) | undefined {
     const { state } = resolver;
     const named = state.position.isStored ? undefined : this.#named(resolver, stmt, scope);
     if (named === undefined) return undefined;
-    const cached = this.#cached(resolver, named.view);
+    const cached = this.find(state, named.view);
     if (cached === undefined || !canRead(resolver, stmt, cached.select, named.alias)) return undefined;
-    return read(resolver, stmt, scope, { ...named, ...cached });
+    return read(resolver, stmt, scope, named, cached);
   }
 
   /** The cube that is the only item of FROM. */
@@ -58,20 +44,8 @@ export class CachedCubes implements CubeTables {
     const isElsewhere =
       schemaname === undefined ? scope.cte(relname) || graph.concept(name) : !['vsvc', `v${state.context.product}`].includes(fold(schemaname));
     const view = graph.view(name);
-    if (catalogname !== undefined || alias?.colnames || isElsewhere || !view?.cube || !this.#views.has(fold(view.name)) || !graph.reads(view)) return undefined;
+    if (catalogname !== undefined || alias?.colnames || isElsewhere || !view?.cube || !graph.reads(view)) return undefined;
     return { view, alias: alias?.aliasname ?? relname };
-  }
-
-  /** The table of a cube, if the caller may be answered from it. */
-  #cached({ state }: Resolver, view: ViewDef): Cached | undefined {
-    if (!this.#known.has(view)) this.#known.set(view, this.#find(state.context, view));
-    return this.#known.get(view);
-  }
-
-  #find(context: PlanContext, view: ViewDef): Cached | undefined {
-    const made = triedPlan(() => cubeSelect(context, view), this.#trials);
-    const table = made === undefined || typeof made === 'string' ? undefined : this.#tableOf(view, made);
-    return made === undefined || typeof made === 'string' || table === undefined ? undefined : { select: made, table };
   }
 }
 
@@ -79,11 +53,6 @@ interface Named {
   readonly view: ViewDef;
   /** The alias in SQL. */
   readonly alias: string;
-}
-
-interface Cached {
-  readonly select: CubeSelect;
-  readonly table: CachedTable;
 }
 
 /** True if the table gives everything that a block names, and the block groups the rows of the cube. */
@@ -172,20 +141,13 @@ class Check {
   }
 }
 
-function read(resolver: Resolver, stmt: SelectStmt, scope: Scope, { view, alias, select: made, table }: Named & Cached): (stmt: SelectStmt) => BoundBlock {
+function read(resolver: Resolver, stmt: SelectStmt, scope: Scope, { view, alias }: Named, cached: Cached<CubeSelect>): (stmt: SelectStmt) => BoundBlock {
   const { state } = resolver;
-  const { facts, dividing } = made.state;
+  const { select: made } = cached;
   state.noteRelation({ kind: 'view', schema: 'vsvc', name: view.name });
-  state.texts.datasources.add(made.datasource);
-  state.texts.caches.add(table);
-  state.texts.declared.add({ schema: table.schema, name: table.name, columns: new Set(made.columns), isWhole: false }, []);
-  state.facts.mayRaise ||= facts.mayRaise;
-  state.facts.mayQuote ||= facts.mayQuote;
-  for (const name of dividing) state.dividing.add(name);
-  const rows: Node = { RangeVar: { schemaname: table.schema, relname: table.name, inh: true, relpersistence: 'p', alias: { aliasname: 'm' } } };
-  const item = subselect(select({ targetList: made.columns.map((c) => target(column('m', c), c)), fromClause: [rows] }), alias);
+  const item = subselect(readTable(state, cached, made.columns), alias);
   stmt.fromClause = [item];
-  const relation = CachedCube.of(resolver, scope, { view, alias, select: made });
+  const relation = CachedCube.of(resolver, scope, { view, alias }, made);
   scope.add(relation);
   const cube = { relation, stmt: select({}), concepts: [], barrier: undefined };
   const from = new Map([[item, { kind: 'cube' as const, name: view.name, alias }]]);
@@ -199,7 +161,7 @@ class CachedCube extends CubeRelation {
   readonly #scope: Scope;
   readonly #source: number;
 
-  static of(resolver: Resolver, scope: Scope, { view, alias, select: made }: Named & Pick<Cached, 'select'>): CachedCube {
+  static of(resolver: Resolver, scope: Scope, { view, alias }: Named, made: CubeSelect): CachedCube {
     const { state } = resolver;
     const parsed = parsedView(state, view);
     return new CachedCube(resolver, scope, made, [alias, view, clone(parsed.stmt), new Resolver(state, parsed), new Scope(undefined), scope]);

@@ -1,14 +1,12 @@
 /** Cached views in FROM: a view whose rows are the same for the caller as for nobody is read from its table (docs/design/caches.md#cached-views). */
-import type { Budget } from '../../budget.ts';
 import type { Graph } from '../../ontology/graph.ts';
 import type { ViewDef } from '../../ontology/model.ts';
-import { fold } from '../../ontology/names.ts';
 import type { OutColumn } from '../bind/relations.ts';
 import { type MadeItem, viewItem } from '../bind/views.ts';
 import { requireInterruptible } from '../effort/index.ts';
 import { refuseOuterMeasures } from '../lower/aggregate/measures.ts';
 import { lowerBlocks } from '../lower/finish.ts';
-import type { CachedTable, PlanContext, ViewTables } from '../plan/context.ts';
+import type { PlanContext, ViewTables } from '../plan/context.ts';
 import { column, select, subselect, target } from '../plan/tree.ts';
 import { declaredType } from '../plan/wanted.ts';
 import type { PlanState } from '../plan-state.ts';
@@ -16,7 +14,8 @@ import { printSelect, STATEMENT_LIMITS } from '../print/index.ts';
 import { cachedColumn } from '../read/cached-rows.ts';
 import type { Declared } from '../verify/index.ts';
 import { isExact } from './partials.ts';
-import { steadyState, triedPlan, type Uncacheable, uncacheable } from './select.ts';
+import { steadyState, type Uncacheable, uncacheable } from './select.ts';
+import { CachedTables, readTable } from './tables.ts';
 
 /** The SELECT whose rows the table of a cached view has. */
 export interface ViewSelect {
@@ -64,58 +63,18 @@ export function lookupsOf({ columns }: ViewSelect, graph: Graph): readonly { rea
   });
 }
 
-/** The table of a view, if it has the rows of a SELECT. */
-export type TableOfView = (view: ViewDef, select: ViewSelect) => CachedTable | undefined;
-
 /** The cached views of a statement. */
-export class CachedViews implements ViewTables {
-  readonly #names: ReadonlySet<string>;
-  readonly #tableOf: TableOfView;
-  readonly #trials: Budget | undefined;
-  readonly #known = new Map<ViewDef, Cached | undefined>();
-
-  /**
-   * @param names the folded names of the views that have a table
-   * @param trials budget of the plans that are compared with the tables
-   */
-  constructor(names: ReadonlySet<string>, tableOf: TableOfView, trials?: Budget) {
-    this.#trials = trials;
-    this.#names = names;
-    this.#tableOf = tableOf;
+export class CachedViews extends CachedTables<ViewSelect> implements ViewTables {
+  protected override planned(context: PlanContext, view: ViewDef): ViewSelect | UncacheableView {
+    return viewSelect(context, view);
   }
 
   item(state: PlanState, view: ViewDef): MadeItem | undefined {
-    if (!this.#names.has(fold(view.name))) return undefined;
-    if (!this.#known.has(view)) this.#known.set(view, this.#find(state.context, view));
-    const cached = this.#known.get(view);
-    return cached && read(state, cached);
+    const cached = this.find(state, view);
+    if (cached === undefined) return undefined;
+    const { columns, state: made } = cached.select;
+    const names = columns.map((_, i) => cachedColumn(i));
+    state.texts.declared.isExact &&= made.texts.declared.isExact;
+    return { query: { SelectStmt: readTable(state, cached, names) }, columns };
   }
-
-  #find(context: PlanContext, view: ViewDef): Cached | undefined {
-    const made = triedPlan(() => viewSelect(context, view), this.#trials);
-    const table = made === undefined || typeof made === 'string' ? undefined : this.#tableOf(view, made);
-    return made === undefined || typeof made === 'string' || table === undefined ? undefined : { select: made, table };
-  }
-}
-
-interface Cached {
-  readonly select: ViewSelect;
-  readonly table: CachedTable;
-}
-
-/** The rows of a view in its table. */
-function read(state: PlanState, { select: made, table }: Cached): MadeItem {
-  const { schema, name } = table;
-  const names = made.columns.map((_, i) => cachedColumn(i));
-  state.texts.datasources.add(made.datasource);
-  state.texts.caches.add(table);
-  state.texts.declared.add({ schema, name, columns: new Set(names), isWhole: false }, []);
-  state.texts.declared.isExact &&= made.state.texts.declared.isExact;
-  state.facts.include(made.state.facts);
-  for (const measure of made.state.dividing) state.dividing.add(measure);
-  const query = select({
-    targetList: names.map((n) => target(column('m', n), n)),
-    fromClause: [{ RangeVar: { schemaname: schema, relname: name, inh: true, relpersistence: 'p', alias: { aliasname: 'm' } } }],
-  });
-  return { query: { SelectStmt: query }, columns: made.columns };
 }
