@@ -53,13 +53,12 @@ interface Key {
 
 class Keys {
   readonly #placements: Placements;
-  /** The parts that have it. A union may be a part of another one. */
-  readonly #added = new Set<SelectStmt>();
 
   constructor(placements: Placements) {
     this.#placements = placements;
   }
 
+  /** The key of a query that does not have it yet: a union may be a part of another one. */
   of(query: SelectStmt): Key | undefined {
     visited();
     const { larg, rarg, targetList = [] } = query;
@@ -76,14 +75,12 @@ class Keys {
       };
     }
     // the names of all of its columns must be known: of another name, PostgreSQL makes a call with the whole row
-    const isKnown = this.#added.has(query) || !targetList.some((t) => starOf(t) || ('ResTarget' in t && t.ResTarget.name === KEY));
+    const isKnown = !targetList.some((t) => starOf(t) || ('ResTarget' in t && t.ResTarget.name === KEY));
     const found = isKnown && isPlain(query) ? this.#ofItem(query.fromClause?.[0], query) : undefined;
     return (
       found && {
         group: found.group,
         add: () => {
-          if (this.#added.has(query)) return;
-          this.#added.add(query);
           found.add();
           query.targetList = [...targetList, target(found.value, KEY)];
         },

@@ -5,6 +5,8 @@ import { SvcError } from '../../../src/errors.ts';
 import { type Placements, type PlanContext, planSelect } from '../../../src/planner/index.ts';
 import { decorrelate } from '../../../src/planner/lower/decorrelate.ts';
 import { keyUnions } from '../../../src/planner/lower/placed.ts';
+import { isSame } from '../../../src/planner/plan/tree.ts';
+import { printSelect } from '../../../src/planner/print/index.ts';
 import { verify } from '../../../src/planner/verify/index.ts';
 import { forms } from '../../support/corpora/forms.ts';
 import { written } from '../../support/corpora/written.ts';
@@ -80,6 +82,67 @@ describe('a union of mappings', () => {
   ])('with %s stays as it is', (_, groups) => {
     const query = 'SELECT label, COUNT(*) AS n FROM svc.party GROUP BY label';
     expect(tables.plan(query, placed(placements(groups))).sql).toBe(tables.plan(query).sql);
+  });
+});
+
+describe('a union', () => {
+  const declared = KINDS.map((name) => ({ schema: 's', name, columns: new Set(['id', 'label', 'town']), isWhole: false }));
+  const everywhere = placements({ guest: 1, staff: 1, firm: 1 });
+  function keyed(sql: string): { readonly sql: string; readonly isChanged: boolean } {
+    const [raw] = parser.parse(sql).stmts;
+    if (!raw?.stmt || !('SelectStmt' in raw.stmt)) throw new Error('it is one SELECT');
+    const statement = raw.stmt.SelectStmt;
+    const written = structuredClone(statement);
+    keyUnions(statement, everywhere, declared);
+    return { sql: printSelect(statement), isChanged: !isSame(statement, written) };
+  }
+  /** True if a statement gets keys. The rows are those of the written one. */
+  async function isKeyed(sql: string): Promise<boolean> {
+    const found = keyed(sql);
+    expect(await tables.rowsByHand(found.sql)).toEqual(await tables.rowsByHand(sql));
+    return found.isChanged;
+  }
+  const [first, second] = ['SELECT g.id, g.label FROM s.guest AS g', 'SELECT t.id, t.label FROM s.staff AS t'];
+  const of = (part: string, op = 'UNION ALL', end = ''): string => `SELECT u.id FROM (${part} ${op} ${second}${end}) AS u`;
+
+  it.each([
+    of(first),
+    of(`${first} LEFT JOIN s.town AS w ON w.tid = g.town`),
+    of('SELECT q.id, q.label FROM (SELECT g.id, g.label FROM s.guest AS g UNION ALL SELECT f.id, f.label FROM s.firm AS f) AS q'),
+    `SELECT u.a AS id FROM (${first} UNION ALL ${second}) AS u(a, b)`,
+    `SELECT u.id FROM s.town AS w JOIN (${first} UNION ALL ${second}) AS u ON u.id > w.tid`,
+  ])('has keys: %s', async (sql) => expect(await isKeyed(sql)).toBe(true));
+
+  it.each([
+    of(first, 'UNION'),
+    of(first, 'INTERSECT ALL'),
+    of(first, 'EXCEPT ALL'),
+    of(first, 'UNION ALL', ' ORDER BY 1 LIMIT 2'),
+    of(first, 'UNION ALL', ' ORDER BY 1 OFFSET 2'),
+    of(`${first} GROUP BY g.id, g.label`),
+    of('SELECT max(g.id) AS id, max(g.label) AS label FROM s.guest AS g'),
+    of('SELECT DISTINCT g.town AS id, g.label FROM s.guest AS g'),
+    of('SELECT row_number() OVER () AS id, g.label FROM s.guest AS g'),
+    of('SELECT generate_series(1, g.id) AS id, g.label FROM s.guest AS g'),
+    of(`(${first} ORDER BY g.id LIMIT 3)`),
+    of(`${first} RIGHT JOIN s.town AS w ON w.tid = g.id`),
+    of(`${first} FULL JOIN s.town AS w ON w.tid = g.id`),
+    of('SELECT j.id, j.label FROM (s.guest AS g JOIN s.town AS w ON w.tid = g.town) AS j'),
+    of('SELECT g.a AS id, g.b AS label FROM s.guest AS g(a, b)'),
+    of('SELECT q.a AS id, q.b AS label FROM (SELECT g.id, g.label FROM s.guest AS g) AS q(a, b)'),
+    of(`SELECT q.* FROM (${first}) AS q`),
+    'SELECT u.id FROM (SELECT g.* FROM s.guest AS g UNION ALL SELECT t.* FROM s.staff AS t) AS u',
+    of('SELECT g.id, g.label AS "~d" FROM s.guest AS g'),
+    of('SELECT w.tid AS id, w.name AS label FROM s.town AS w'),
+    `SELECT u.* FROM (${first} UNION ALL ${second}) AS u`,
+    `SELECT u.id, "~d" FROM (${first} UNION ALL ${second}) AS u, (SELECT 1 AS "~d") AS w`,
+    `SELECT j.c AS id FROM ((${first} UNION ALL ${second}) AS u JOIN (SELECT 7 AS x) AS w ON true) AS j(a, b, c)`,
+  ])('has none: %s', async (sql) => expect(await isKeyed(sql)).toBe(false));
+
+  it('has none if its alias has a name too many, which PostgreSQL refuses', async () => {
+    const { sql, isChanged } = keyed(`SELECT u.c AS id FROM (${first} UNION ALL ${second}) AS u(a, b, c)`);
+    expect(isChanged).toBe(false);
+    await expect(tables.rowsByHand(sql)).rejects.toThrow('3 columns specified');
   });
 });
 
