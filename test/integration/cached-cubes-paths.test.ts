@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DEVELOPER } from '../../dev/roles.ts';
 import { startService, type TestService } from '../support/service.ts';
+import { TestCaches } from './support/caches.ts';
 
 const TABLES = [
   'CREATE SCHEMA shop',
@@ -75,20 +76,16 @@ const CACHED: readonly (readonly [string, string])[] = [
 const LIVE = ['SELECT who, pieces FROM vsvc.sales ORDER BY 1', 'SELECT segment, heaviest FROM vsvc.sales ORDER BY 1'];
 
 let service: TestService;
+let caches: TestCaches;
 
-async function asked(sql: string, token = service.token): Promise<{ rows: unknown; isCached: boolean; text: string }> {
-  const answer = await service.fetch('/svc/api/query/', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-api-key': token },
-    body: JSON.stringify({ ontology_name: 'shop', query: sql }),
-  });
-  const text = await answer.text();
-  expect(answer.status, `${sql}\n${text}`).toBe(200);
-  return { rows: JSON.parse(text).data, isCached: answer.headers.get('x-data-as-of') !== null, text };
+async function asked(sql: string, token?: string): Promise<{ rows: Record<string, unknown>[]; isCached: boolean; text: string }> {
+  const { rows, asOf, text } = await caches.asked(sql, token);
+  return { rows, isCached: asOf !== null, text };
 }
 
 beforeAll(async () => {
   service = await startService({ tables: TABLES, settings: (database) => ({ DATASOURCE_MAIN_WRITER: database.secret(DEVELOPER) }) });
+  caches = new TestCaches(service);
   await service.rows(MODEL, 'shop');
 });
 afterAll(() => service.close());
@@ -131,7 +128,7 @@ describe('a cached cube over to-one paths', () => {
     }
     await service.rows("CREATE POLICY p ON CONCEPT region TO USER all USING (name = 'North')", 'shop');
     const north = await asked(`SELECT ${REGION} AS region, SUM(known) AS n FROM vsvc.sales GROUP BY 1 ORDER BY 1`, all);
-    expect((north.rows as { region: string }[]).map((r) => r.region)).toEqual(['North', null]);
+    expect(north.rows.map((r) => r.region)).toEqual(['North', null]);
     await service.rows('DROP POLICY p', 'shop');
     // a mapping that leaves out rows hides them from callers who may not query its tables
     await service.rows('CREATE OR REPLACE MAPPING m_region INTO region AS SELECT id, name FROM shop.t_region WHERE id > 0', 'shop');

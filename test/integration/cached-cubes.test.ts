@@ -1,8 +1,8 @@
 /** CACHE CUBE through the routes: which queries read the table and get the same rows, who may be answered from it, and what is left. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { DEVELOPER } from '../../dev/roles.ts';
-import { sweepCaches } from '../../src/service/write/refresh-cache.ts';
 import { startService, type TestService } from '../support/service.ts';
+import { TestCaches } from './support/caches.ts';
 
 const TABLES = [
   'CREATE SCHEMA shop',
@@ -62,21 +62,12 @@ const LIVE = [
 ];
 
 let service: TestService;
+let caches: TestCaches;
 const clock = { ahead: 0 };
 
-async function asked(sql: string, token = service.token): Promise<{ rows: unknown; asOf: string | null; text: string }> {
-  const answer = await service.fetch('/svc/api/query/', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-api-key': token },
-    body: JSON.stringify({ ontology_name: 'shop', query: sql }),
-  });
-  const text = await answer.text();
-  expect(answer.status, `${sql}\n${text}`).toBe(200);
-  return { rows: JSON.parse(text).data, asOf: answer.headers.get('x-data-as-of'), text };
-}
-const tablesLeft = async (): Promise<number> => (await service.database.superuser("SELECT tablename FROM pg_tables WHERE schemaname = 'cached'")).length;
+const asked: TestCaches['asked'] = (sql, token) => caches.asked(sql, token);
 const TOTAL = 'SELECT SUM(revenue) AS r, COUNT(*) AS n FROM vsvc.sales';
-const isCached = async (token?: string, sql = TOTAL): Promise<boolean> => (await asked(sql, token)).asOf !== null;
+const isCached = (token?: string, sql = TOTAL): Promise<boolean> => caches.isCached(sql, token);
 
 beforeAll(async () => {
   service = await startService({
@@ -84,6 +75,7 @@ beforeAll(async () => {
     settings: (database) => ({ DATASOURCE_MAIN_WRITER: database.secret(DEVELOPER), DATASOURCE_OTHER: database.secret(DEVELOPER) }),
     parts: { now: () => Date.now() + clock.ahead },
   });
+  caches = new TestCaches(service);
   await service.rows(MODEL, 'shop');
 });
 afterAll(() => service.close());
@@ -177,8 +169,7 @@ describe('a cached cube', () => {
     expect(SQL).not.toContain('t_sale');
     const logical = async (): Promise<string> => JSON.stringify(await service.rows(`EXPLAIN (LOGICAL) ${CACHED[4]}`, 'shop'));
     const cached = await logical();
-    const [line] = (await service.rows('SHOW CACHES', 'shop')).filter((c) => c.cube_name === 'sales');
-    expect(line).toMatchObject({ mapping_name: null, datasource: 'main', state: 'used', error: null });
+    expect(await caches.shown('sales')).toMatchObject({ mapping_name: null, datasource: 'main', state: 'used', error: null });
     await service.rows('UNCACHE CUBE sales', 'shop');
     expect(await logical()).toBe(cached);
   });
@@ -186,8 +177,7 @@ describe('a cached cube', () => {
   it('is read live if its table is gone', async () => {
     await service.rows(CACHE, 'shop');
     const before = await asked(TOTAL);
-    for (const { tablename } of await service.database.superuser("SELECT tablename FROM pg_tables WHERE schemaname = 'cached'"))
-      await service.database.exec(`DROP TABLE cached.${tablename}`);
+    for (const table of await caches.tables()) await service.database.exec(`DROP TABLE cached.${table}`);
     const after = await asked(TOTAL);
     expect([after.text, after.asOf]).toEqual([before.text, null]);
   });
@@ -204,7 +194,7 @@ describe('who is answered from a cached cube', () => {
     expect(await isCached(all)).toBe(true);
     await service.rows("CREATE POLICY rome ON CONCEPT sale TO USER all USING (city = 'Rome')", 'shop');
     const mine = await asked('SELECT city, SUM(pieces) AS p FROM vsvc.sales GROUP BY city', all);
-    expect([mine.asOf, (mine.rows as { city: string }[]).map((r) => r.city)]).toEqual([null, ['Rome']]);
+    expect([mine.asOf, mine.rows.map((r) => r.city)]).toEqual([null, ['Rome']]);
     expect(await isCached()).toBe(true);
     await service.rows('DROP POLICY rome; CREATE POLICY hide ON PROPERTY city MASK NULL EXCEPT USER admin', 'shop');
     expect([await isCached(all), await isCached()]).toEqual([false, true]);
@@ -224,7 +214,7 @@ describe('who is answered from a cached cube', () => {
       expect(await isCached(), change).toBe(true);
       await service.rows(change, 'shop');
       expect(await isCached(), change).toBe(false);
-      expect((await service.rows('SHOW CACHES', 'shop')).find((c) => c.cube_name === 'sales').state).toBe('changed');
+      expect((await caches.shown('sales')).state).toBe('changed');
     }
   });
 });
@@ -256,8 +246,7 @@ describe('CACHE CUBE', () => {
     await service.rows('UNCACHE CUBE sales', 'shop');
     await service.rows("CACHE CUBE nothing OPTIONS (schema = 'cached')", 'shop');
     await service.rows('DROP ONTOLOGY shop', 'shop');
-    await service.database.superuser("UPDATE kg_catalog.cache_tables SET drop_after = now() WHERE drop_after <> 'infinity'");
-    await sweepCaches((await service.request(service.token)).runtime);
-    expect(await tablesLeft()).toBe(0);
+    await caches.dropDue();
+    expect(await caches.tables()).toEqual([]);
   });
 });

@@ -2,15 +2,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { DEVELOPER } from '../../dev/roles.ts';
 import { forgetSnapshots } from '../../src/catalog/snapshot.ts';
-import { sweepCaches } from '../../src/service/write/refresh-cache.ts';
 import { startService, type TestService } from '../support/service.ts';
-import { killed } from './support/killed.ts';
+import { TestCaches } from './support/caches.ts';
 
 const of = (more = ''): string =>
   `CACHE MAPPING m_item OPTIONS (schema = 'cached', incremental = 'changed_at', overlap = '10 minutes', full_every = '3'${more})`;
 const NEXT = 'CACHE MAPPING m_item';
 
 let service: TestService;
+let caches: TestCaches;
 const exec = (sql: string): Promise<unknown> => service.database.exec(sql);
 /** Sets the table's rows: number, name, and the minutes since its last change (null: none). */
 async function rowsAre(...rows: readonly (readonly [number | null, string, number | null])[]): Promise<void> {
@@ -25,7 +25,7 @@ const names = async (concept = 'item'): Promise<string> =>
   (await service.rows(`SELECT name FROM svc.${concept} ORDER BY name`, 'shop')).map((r) => r.name).join('');
 const increments = async (): Promise<unknown> =>
   (await service.database.superuser('SELECT t.increments FROM kg_catalog.mapping_caches c JOIN kg_catalog.cache_tables t ON t.id = c.current'))[0]?.increments;
-const tablesLeft = async (): Promise<number> => (await service.database.superuser("SELECT tablename FROM pg_tables WHERE schemaname = 'cached'")).length;
+const tablesLeft = async (): Promise<number> => (await caches.tables()).length;
 
 beforeAll(async () => {
   service = await startService({
@@ -37,6 +37,7 @@ beforeAll(async () => {
     ],
     settings: (database) => ({ DATASOURCE_MAIN_WRITER: database.secret(DEVELOPER) }),
   });
+  caches = new TestCaches(service);
   await service.rows(
     `CREATE ONTOLOGY shop;
 CREATE CONCEPT item (no integer, name string, changed_at timestamp, edition integer, PRIMARY KEY (no), CONSTRAINT tags MULTIVALUE string);
@@ -206,26 +207,12 @@ CREATE MAPPING m_sale INTO sale AS SELECT i.no, t.tag, i.name, i.changed_at FROM
 
   it('that is killed at any step changes no answer, and leaves at most one table too many', async () => {
     await service.rows(of().replace("full_every = '3'", "full_every = '1000'"), 'shop');
-    const expire = (): Promise<unknown> => service.database.superuser("UPDATE kg_catalog.cache_tables SET drop_after = now() WHERE drop_after <> 'infinity'");
-    const sweep = async (): Promise<void> => sweepCaches((await service.request(service.token)).runtime);
-    await expire();
-    await sweep();
-    let steps = 0;
-    for (let n = 1; ; n++) {
-      const reached = [];
-      for (const isSent of [false, true]) {
-        reached.push(await killed(n, isSent, () => service.query(NEXT, 'shop')));
-        expect(await names()).toBe('abcd');
-        await service.database.superuser("UPDATE kg_catalog.cache_tables SET drop_after = now() WHERE rows IS NOT NULL AND drop_after <> 'infinity'");
-        await sweep();
-        expect(await tablesLeft(), `${n} ${isSent}`).toBeLessThanOrEqual(2);
-        await expire();
-        await sweep();
-        expect(await tablesLeft(), `${n} ${isSent}`).toBe(1);
-      }
-      steps = n;
-      if (!reached.includes(true)) break;
-    }
+    await caches.dropDue();
+    expect(await tablesLeft()).toBe(1);
+    const steps = await caches.killedAtEachStep(
+      () => service.query(NEXT, 'shop'),
+      async () => expect(await names()).toBe('abcd'),
+    );
     expect(steps).toBeGreaterThan(8);
     forgetSnapshots();
     expect(Number(await increments())).toBeGreaterThan(2);

@@ -6,7 +6,7 @@ import { requireSameRows } from '../../src/engine/cached-sources.ts';
 import { parseDatasourceSecret } from '../../src/engine/datasource.ts';
 import { sweepCaches } from '../../src/service/write/refresh-cache.ts';
 import { startService, type TestService } from '../support/service.ts';
-import { killed } from './support/killed.ts';
+import { TestCaches } from './support/caches.ts';
 
 const TABLES = [
   'CREATE SCHEMA shop',
@@ -29,25 +29,13 @@ const CACHE = "CACHE MAPPING m_person OPTIONS (schema = 'cached', max_age = '1 h
 const PEOPLE = 'SELECT no, name, city FROM svc.person ORDER BY no';
 
 let service: TestService;
+let caches: TestCaches;
 const clock = { ahead: 0 };
 const logged: Readonly<Record<string, unknown>>[] = [];
 
-async function asked(sql: string, token = service.token): Promise<{ rows: unknown[]; asOf: string | null; text: string }> {
-  const answer = await service.fetch('/svc/api/query/', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-api-key': token },
-    body: JSON.stringify({ ontology_name: 'shop', query: sql }),
-  });
-  const text = await answer.text();
-  expect(answer.status, text).toBe(200);
-  return { rows: JSON.parse(text).data, asOf: answer.headers.get('x-data-as-of'), text };
-}
-const tablesLeft = async (): Promise<string[]> =>
-  (await service.database.superuser("SELECT tablename FROM pg_tables WHERE schemaname = 'cached' ORDER BY 1")).map((r) => String(r.tablename));
+const asked: TestCaches['asked'] = (sql, token) => caches.asked(sql, token);
+const tablesLeft = (): Promise<string[]> => caches.tables();
 const catalog = (sql: string): Promise<Record<string, unknown>[]> => service.database.superuser(sql);
-const sweep = async (): Promise<void> => sweepCaches((await service.request(service.token)).runtime);
-/** Makes all retired tables due, as if the time had passed. */
-const expire = (): Promise<unknown> => catalog("UPDATE kg_catalog.cache_tables SET drop_after = now() WHERE drop_after <> 'infinity'");
 
 beforeAll(async () => {
   service = await startService({
@@ -55,6 +43,7 @@ beforeAll(async () => {
     settings: (database) => ({ DATASOURCE_MAIN_WRITER: database.secret(DEVELOPER) }),
     parts: { now: () => Date.now() + clock.ahead, log: (line) => logged.push(line) },
   });
+  caches = new TestCaches(service);
   await service.rows(MODEL, 'shop');
 });
 afterAll(() => service.close());
@@ -140,7 +129,7 @@ describe('a cached mapping', () => {
     await service.rows('CREATE OR REPLACE MAPPING m_sale INTO sale AS SELECT id, buyer, total FROM shop.t_order WHERE total > 2', 'shop');
     const { rows, asOf } = await asked('SELECT id FROM svc.sale ORDER BY id');
     expect([rows, asOf]).toEqual([[{ id: 10 }, { id: 11 }], null]);
-    expect((await service.rows('SHOW CACHES', 'shop')).find((c) => c.mapping_name === 'm_sale').state).toBe('changed');
+    expect((await caches.shown('m_sale')).state).toBe('changed');
     await service.rows('CACHE MAPPING m_sale', 'shop');
     expect((await asked('SELECT id FROM svc.sale ORDER BY id')).rows).toEqual(rows);
   });
@@ -345,26 +334,13 @@ describe('rows that depend on the role', () => {
 describe('tables', () => {
   it('are at most one too many after a refresh that is killed at any step, and no answer changes', async () => {
     await service.rows('UNCACHE MAPPING m_sale', 'shop');
-    await expire();
-    await sweep();
+    await caches.dropDue();
+    expect(await tablesLeft()).toHaveLength(1);
     const before = (await asked(PEOPLE)).rows;
-    let steps = 0;
-    for (let n = 1; ; n++) {
-      const reached = [];
-      for (const isSent of [false, true]) {
-        reached.push(await killed(n, isSent, () => service.query('CACHE MAPPING m_person', 'shop')));
-        expect((await asked(PEOPLE)).rows).toEqual(before);
-        await catalog("UPDATE kg_catalog.cache_tables SET drop_after = now() WHERE rows IS NOT NULL AND drop_after <> 'infinity'");
-        await sweep();
-        expect((await tablesLeft()).length, `${n} ${isSent}`).toBeLessThanOrEqual(2);
-        await expire();
-        await sweep();
-        expect(await tablesLeft(), `${n} ${isSent}`).toHaveLength(1);
-      }
-      steps = n;
-      if (!reached.includes(true)) break;
-    }
-    expect(steps).toBeGreaterThan(7);
+    await caches.killedAtEachStep(
+      () => service.query('CACHE MAPPING m_person', 'shop'),
+      async () => expect((await asked(PEOPLE)).rows).toEqual(before),
+    );
     // a snapshot in KV may name a table that this test has dropped before its time
     forgetSnapshots();
     expect((await asked(PEOPLE)).asOf).not.toBeNull();
@@ -387,8 +363,7 @@ describe('tables', () => {
     }
     await making;
     expect(await tablesLeft()).toHaveLength(before + 1);
-    await expire();
-    await sweep();
+    await caches.dropDue();
     expect(await tablesLeft()).toHaveLength(before);
   });
 
@@ -399,8 +374,7 @@ describe('tables', () => {
     await service.rows('UNCACHE MAPPING m_person', 'shop');
     expect((await asked(PEOPLE)).asOf).toBeNull();
     expect(await service.rows('SHOW CACHES', 'shop')).toEqual([]);
-    await expire();
-    await sweep();
+    await caches.dropDue();
     expect(await tablesLeft()).toEqual([]);
     expect(await catalog('SELECT * FROM kg_catalog.cache_tables')).toEqual([]);
   });
@@ -413,7 +387,7 @@ describe('tables', () => {
     await sweepCaches({ ...runtime, config: { ...runtime.config, datasourceSecrets: {} } });
     expect(logged.map((l) => l.event)).toContain('cache_not_dropped');
     expect((await tablesLeft()).length).toBe(2);
-    await sweep();
+    await sweepCaches(runtime);
     expect(await tablesLeft()).toEqual([]);
     expect(await catalog('SELECT * FROM kg_catalog.cache_tables')).toEqual([]);
   });

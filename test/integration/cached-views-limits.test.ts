@@ -4,6 +4,7 @@ import { DEVELOPER } from '../../dev/roles.ts';
 import type { Runtime } from '../../src/service.ts';
 import { MemoryJobs } from '../support/jobs-memory.ts';
 import { startService, type TestService } from '../support/service.ts';
+import { TestCaches } from './support/caches.ts';
 
 const TABLES = [
   'CREATE SCHEMA shop',
@@ -30,18 +31,13 @@ CREATE ONTOLOGY VIEW chain0 AS SELECT id FROM dsvc.item`;
 const cache = (name: string, kind = 'VIEW'): string => `CACHE ${kind} ${name} OPTIONS (schema = 'cached')`;
 
 let service: TestService;
+let caches: TestCaches;
 
 async function asked(sql: string): Promise<{ rows: unknown; isCached: boolean }> {
-  const answer = await service.fetch('/svc/api/query/', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-api-key': service.token },
-    body: JSON.stringify({ ontology_name: 'shop', query: sql }),
-  });
-  expect(answer.status, sql).toBe(200);
-  return { rows: ((await answer.json()) as { data: unknown }).data, isCached: answer.headers.get('x-data-as-of') !== null };
+  const { rows, asOf } = await caches.asked(sql);
+  return { rows, isCached: asOf !== null };
 }
-const stateOf = async (name: string): Promise<string> =>
-  (await service.rows('SHOW CACHES', 'shop')).find((c) => c.view_name === name || c.cube_name === name)?.state;
+const stateOf = async (name: string): Promise<string> => (await caches.shown(name))?.state;
 
 beforeAll(async () => {
   let runtime: Runtime | undefined;
@@ -51,6 +47,7 @@ beforeAll(async () => {
     parts: { jobs: new MemoryJobs(() => runtime as Runtime) },
   });
   ({ runtime } = await service.request(service.token));
+  caches = new TestCaches(service);
   await service.rows(MODEL, 'shop');
 });
 afterAll(() => service.close());

@@ -2,9 +2,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { DEVELOPER } from '../../dev/roles.ts';
 import { forgetSnapshots } from '../../src/catalog/snapshot.ts';
-import { sweepCaches } from '../../src/service/write/refresh-cache.ts';
 import { startService, type TestService } from '../support/service.ts';
-import { killed } from './support/killed.ts';
+import { TestCaches } from './support/caches.ts';
 
 const TABLES = [
   'CREATE SCHEMA shop',
@@ -50,20 +49,11 @@ const CACHED = [
 const LIVE = ['SELECT city, w FROM vsvc.above ORDER BY 1', 'SELECT kind, n FROM vsvc.kinds ORDER BY 1'];
 
 let service: TestService;
+let caches: TestCaches;
 const clock = { ahead: 0 };
 
-async function asked(sql: string, token = service.token): Promise<{ rows: Record<string, unknown>[]; asOf: string | null; text: string }> {
-  const answer = await service.fetch('/svc/api/query/', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-api-key': token },
-    body: JSON.stringify({ ontology_name: 'shop', query: sql }),
-  });
-  const text = await answer.text();
-  expect(answer.status, `${sql}\n${text}`).toBe(200);
-  return { rows: JSON.parse(text).data, asOf: answer.headers.get('x-data-as-of'), text };
-}
-const tablesLeft = async (): Promise<number> => (await service.database.superuser("SELECT tablename FROM pg_tables WHERE schemaname = 'cached'")).length;
-const isCached = async (sql: string, token?: string): Promise<boolean> => (await asked(sql, token)).asOf !== null;
+const asked: TestCaches['asked'] = (sql, token) => caches.asked(sql, token);
+const isCached: TestCaches['isCached'] = (sql, token) => caches.isCached(sql, token);
 const COUNT = 'SELECT COUNT(*) AS n FROM vsvc.lines';
 
 beforeAll(async () => {
@@ -72,6 +62,7 @@ beforeAll(async () => {
     settings: (database) => ({ DATASOURCE_MAIN_WRITER: database.secret(DEVELOPER), DATASOURCE_OTHER: database.secret(DEVELOPER) }),
     parts: { now: () => Date.now() + clock.ahead },
   });
+  caches = new TestCaches(service);
   await service.rows(MODEL, 'shop');
 });
 afterAll(() => service.close());
@@ -101,7 +92,7 @@ describe('a cached view', () => {
 
   it('keeps the rows of hand-written SQL, and indexes of the keys', async () => {
     await service.rows(cache('lines'), 'shop');
-    const name = (await service.rows('SHOW CACHES', 'shop')).find((c) => c.view_name === 'lines').table_name;
+    const name = (await caches.shown('lines')).table_name;
     const [made] = await service.database.superuser(
       `SELECT count(*)::int AS n, (SELECT string_agg(a.attname, ',' ORDER BY a.attnum) FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0] WHERE i.indrelid = '${name}'::regclass) AS keys,
         (SELECT string_agg(format_type(atttypid, atttypmod), ',' ORDER BY attnum) FROM pg_attribute WHERE attrelid = '${name}'::regclass AND attnum > 0) AS types FROM ${name}`,
@@ -130,8 +121,7 @@ describe('a cached view', () => {
     expect(SQL).not.toContain('t_sale');
     const logical = async (): Promise<string> => JSON.stringify(await service.rows(`EXPLAIN (LOGICAL) ${CACHED[2]}`, 'shop'));
     const cached = await logical();
-    const [line] = (await service.rows('SHOW CACHES', 'shop')).filter((c) => c.view_name === 'lines');
-    expect(line).toMatchObject({ mapping_name: null, cube_name: null, datasource: 'main', state: 'used', error: null });
+    expect(await caches.shown('lines')).toMatchObject({ mapping_name: null, cube_name: null, datasource: 'main', state: 'used', error: null });
     await service.rows('UNCACHE VIEW lines', 'shop');
     expect(await logical()).toBe(cached);
     expect(await isCached(COUNT)).toBe(false);
@@ -144,8 +134,7 @@ describe('a cached view', () => {
     expect(await isCached(COUNT)).toBe(false);
     await service.rows("CREATE OR REPLACE DATASOURCE main TYPE postgres SECRET 'DATASOURCE_MAIN'");
     expect(await isCached(COUNT)).toBe(true);
-    for (const { tablename } of await service.database.superuser("SELECT tablename FROM pg_tables WHERE schemaname = 'cached'"))
-      await service.database.exec(`DROP TABLE cached.${tablename}`);
+    for (const table of await caches.tables()) await service.database.exec(`DROP TABLE cached.${table}`);
     const after = await asked(COUNT);
     expect([after.text, after.asOf]).toEqual([before.text, null]);
   });
@@ -163,7 +152,7 @@ describe('a cached view', () => {
     expect(await service.fault('CACHE VIEW risky', 'shop')).toMatch(/^400 /);
     expect(await asked(sql)).toEqual(before);
     await service.database.exec('ALTER TABLE shop.t_sale RENAME COLUMN quantity TO qty');
-    expect((await service.rows('SHOW CACHES', 'shop')).find((c) => c.view_name === 'risky')).toMatchObject({
+    expect(await caches.shown('risky')).toMatchObject({
       state: 'used',
       error: expect.stringMatching(/./),
     });
@@ -206,7 +195,7 @@ describe('who is answered from a cached view', () => {
       expect(await isCached(COUNT), change).toBe(true);
       await service.rows(change, 'shop');
       expect(await isCached(COUNT), change).toBe(false);
-      expect((await service.rows('SHOW CACHES', 'shop')).find((c) => c.view_name === 'lines').state).toBe('changed');
+      expect((await caches.shown('lines')).state).toBe('changed');
     }
   });
 });
@@ -242,25 +231,10 @@ describe('CACHE VIEW', () => {
   it('changes no answer when a refresh is killed at any step, and leaves at most one table too many', async () => {
     await service.rows(cache('lines'), 'shop');
     const before = (await asked(COUNT)).text;
-    const expire = (which = ''): Promise<unknown> =>
-      service.database.superuser(`UPDATE kg_catalog.cache_tables SET drop_after = now() WHERE drop_after <> 'infinity' ${which}`);
-    const sweep = async (): Promise<void> => sweepCaches((await service.request(service.token)).runtime);
-    await expire();
-    await sweep();
-    const others = (await tablesLeft()) - 1;
-    for (let n = 1; ; n++) {
-      const isSent = n % 2 === 0;
-      const isKilled = await killed(n, isSent, () => service.query('CACHE VIEW lines', 'shop'));
-      expect((await asked(COUNT)).text).toBe(before);
-      await expire('AND rows IS NOT NULL');
-      await sweep();
-      expect(await tablesLeft(), `${n}`).toBeLessThanOrEqual(others + 2);
-      await expire();
-      await sweep();
-      expect(await tablesLeft(), `${n}`).toBe(others + 1);
-      if (!isKilled) break;
-      expect(n).toBeLessThan(40);
-    }
+    await caches.killedAtEachStep(
+      () => service.query('CACHE VIEW lines', 'shop'),
+      async () => expect((await asked(COUNT)).text).toBe(before),
+    );
     // a snapshot in KV may name a table that this test has dropped before its time
     forgetSnapshots();
     expect((await asked(COUNT)).asOf).not.toBeNull();
@@ -272,8 +246,7 @@ describe('CACHE VIEW', () => {
     await service.rows('DROP CUBE kinds; DROP VIEW raw', 'shop');
     await service.rows('UNCACHE VIEW raw', 'shop');
     await service.rows('DROP ONTOLOGY shop', 'shop');
-    await service.database.superuser("UPDATE kg_catalog.cache_tables SET drop_after = now() WHERE drop_after <> 'infinity'");
-    await sweepCaches((await service.request(service.token)).runtime);
-    expect(await tablesLeft()).toBe(0);
+    await caches.dropDue();
+    expect(await caches.tables()).toEqual([]);
   });
 });
