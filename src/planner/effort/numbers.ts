@@ -21,7 +21,7 @@ export function boundOf(node: Node | undefined, known: Known): number | undefine
   if (node === undefined || number !== undefined) return number;
   if ('TypeCast' in node) return boundOf(node.TypeCast.arg, known);
   if ('ParamRef' in node) return absolute(known.params[(node.ParamRef.number ?? 0) - 1] ?? undefined);
-  if ('A_Const' in node) return absolute(node.A_Const.fval?.fval);
+  if ('A_Const' in node) return absolute(node.A_Const.fval?.fval ?? node.A_Const.sval?.sval);
   if ('ColumnRef' in node) return isOfTable(node, known) ? TABLE_NUMBER : undefined;
   if ('FuncCall' in node) {
     const { args = [] } = node.FuncCall;

@@ -156,15 +156,7 @@ const UNKNOWN_NUMBER = 5_000;
 
 /** The value of a number, at most MAX_DIGITS. One that is not constant is assumed to be at least as large as the largest constant in it. */
 const numberIn = (expression: Node | undefined, size: Size): number =>
-  Math.min(MAX_DIGITS, constant(expression) ?? decimalIn(expression) ?? Math.max(size.data > 0 ? 0 : UNKNOWN_NUMBER, largestConstant(expression)));
-
-/** The value of a decimal constant, with or without a cast. */
-function decimalIn(node: Node | undefined): number | undefined {
-  const bare = node && 'TypeCast' in node ? node.TypeCast.arg : node;
-  const digits = bare && 'A_Const' in bare ? (bare.A_Const.fval?.fval ?? bare.A_Const.sval?.sval) : undefined;
-  const number = digits === undefined ? Number.NaN : Math.abs(Number(digits));
-  return Number.isNaN(number) ? undefined : number;
-}
+  Math.min(MAX_DIGITS, constant(expression) ?? Math.max(size.data > 0 ? 0 : UNKNOWN_NUMBER, largestConstant(expression)));
 
 /** The maximum growth of a text by constants that counts as a longer value of a table, not as a text that the statement makes. */
 const MAX_GROWTH = 16;
