@@ -7,7 +7,7 @@ import { isPlainType } from '../guard/index.ts';
 import { BARRIER } from '../plan/barriers.ts';
 import { and, boolean, cast, type Node, nullValue, type SelectStmt, select, target, unionAll } from '../plan/tree.ts';
 import type { PlanState } from '../plan-state.ts';
-import type { Around } from '../secure/link-columns.ts';
+import type { Around, SeenAround } from '../secure/link-columns.ts';
 import { columnValue } from './column-value.ts';
 import { maskStandalone } from './masks.ts';
 import { rowsOfVisible } from './visible.ts';
@@ -30,7 +30,7 @@ export function linkRows(
   near: readonly string[],
   far: readonly string[],
   extra: readonly (readonly [string, string])[],
-  around: Around,
+  around: SeenAround,
 ): SelectStmt {
   const { links } = relationship;
   if (links.length === 0) return noLinks(state, near, far, extra);
@@ -54,7 +54,7 @@ export function linkRows(
  * The links whose row at one end the caller may read by its row policies, as a row of the concept that they refer to. The concept whose rows are joined there may have other rows with
  * the same key.
  */
-function ownedBy(state: PlanState, rows: SelectStmt, link: Link[Side], side: Side, properties: readonly string[], around: Around): SelectStmt {
+function ownedBy(state: PlanState, rows: SelectStmt, link: Link[Side], side: Side, properties: readonly string[], around: SeenAround): SelectStmt {
   const concept = state.graph.concept(link.concept);
   if (concept === undefined) return rows;
   const keys = properties.flatMap((name, i) => {

@@ -6,7 +6,7 @@ import { coversKey, type Hop } from '../plan/hop.ts';
 import { and, column, equals, isNotNull, join, type Node, type SelectStmt, select, subselect, target, union } from '../plan/tree.ts';
 import { actualProperty, rawType, type Wanted } from '../plan/wanted.ts';
 import type { PlanState } from '../plan-state.ts';
-import type { Around } from '../secure/link-columns.ts';
+import type { Around, SeenAround } from '../secure/link-columns.ts';
 import { keyNames, linkRows, noLinks } from './links.ts';
 import { conceptSource } from './sources.ts';
 import { hasOtherRows } from './visible.ts';
@@ -33,9 +33,15 @@ export function endsOf({ relationship, parts }: Composed, isPairs = hasPairs({ p
  * The rows between the two concepts of a hop, `n0..` and `f0..`, with the wanted columns of the link: the links of a many-to-many relationship, or pairs, each
  * once.
  */
-export function rowsBetween(state: PlanState, hop: Composed, { near, far }: Ends, extra: readonly (readonly [string, string])[], around: Around): SelectStmt {
+export function rowsBetween(
+  state: PlanState,
+  hop: Composed,
+  { near, far }: Ends,
+  extra: readonly (readonly [string, string])[],
+  around: SeenAround,
+): SelectStmt {
   if (!hasPairs(hop)) return linkRows(state, hop.relationship, near, far, extra, around);
-  const pairs = pairRows(state, hop, false, around);
+  const pairs = pairRows(state, hop, false, around, around);
   // several links of one part may give the same pair; the rows of a foreign key differ in their keys
   return pairs.op !== 'SETOP_UNION' && hop.parts.some((part) => part.links.length > 0) ? { ...pairs, distinctClause: [{} as Node] } : pairs;
 }
@@ -46,7 +52,7 @@ export function rowsBetween(state: PlanState, hop: Composed, { near, far }: Ends
  * @param around the concepts whose rows the pairs are read for, if they may have rows that the relationship's concepts do not have
  * @param joined the concepts whose rows are joined with the pairs
  */
-export function pairRows(state: PlanState, { relationship, parts }: Composed, isStrict: boolean, around: Around, joined: Around = around): SelectStmt {
+export function pairRows(state: PlanState, { relationship, parts }: Composed, isStrict: boolean, around: Around, joined: SeenAround): SelectStmt {
   const [first, ...others] = parts.flatMap((part) => pairsOf(state, relationship, part, isStrict, around, joined));
   if (!first) return noLinks(state, keyNames(relationship.from), keyNames(relationship.target), []);
   return others.reduce(union, first);
@@ -72,7 +78,7 @@ interface End {
 }
 
 /** The SELECT of the pairs of one part; an empty list for a part without links. */
-function pairsOf(state: PlanState, relationship: Relationship, part: Relationship, isStrict: boolean, around: Around, joined: Around): SelectStmt[] {
+function pairsOf(state: PlanState, relationship: Relationship, part: Relationship, isStrict: boolean, around: Around, joined: SeenAround): SelectStmt[] {
   const endAt = (end: Concept, of: Concept, reader: Concept | undefined, alias: string, references: readonly PropertyDef[]): End => {
     const covers = !isStrict && of.isA(end);
     return { concept: covers && reader && hasOtherRows(reader, end) ? reader : end, key: keyOf(of), alias, isJoined: !covers || !coversKey(of, references) };
@@ -113,11 +119,11 @@ function pairsOfLinks(
   part: Relationship,
   [nearRefs, near]: readonly [readonly PropertyDef[], End],
   [farRefs, far]: readonly [readonly PropertyDef[], End],
-  joined: Around,
+  joined: SeenAround,
 ): SelectStmt {
   const names = (defs: readonly PropertyDef[]): string[] => defs.map((d) => d.name);
   const values = (defs: readonly PropertyDef[], prefix: string): Column[] => defs.map((def, i) => ({ def, at: column('l', `${prefix}${i}`) }));
-  const around: Around = { near: near.isJoined ? near.concept : joined.near, far: far.isJoined ? far.concept : joined.far, seen: joined.seen };
+  const around: SeenAround = { near: near.isJoined ? near.concept : joined.near, far: far.isJoined ? far.concept : joined.far, seen: joined.seen };
   let item: Node = subselect(linkRows(state, part, names(nearRefs), names(farRefs), [], around), 'l');
   const keyAt = (end: End, columns: readonly Column[]): readonly Node[] => {
     if (!end.isJoined) return end.key.map((k) => columns.find(({ def }) => sameName(def.name, k.name))?.at as Node);

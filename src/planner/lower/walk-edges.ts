@@ -4,7 +4,7 @@ import type { PropertyDef } from '../../ontology/model.ts';
 import { column, join, type SelectStmt, select, subselect, target } from '../plan/tree.ts';
 import { actualProperty, rawType, type Wanted, type WantedColumns } from '../plan/wanted.ts';
 import type { PlanState } from '../plan-state.ts';
-import type { Around } from '../secure/link-columns.ts';
+import type { SeenAround } from '../secure/link-columns.ts';
 import type { ReadableAs } from '../secure/shown.ts';
 import { areEnforced } from './enforced.ts';
 import { linkRows } from './links.ts';
@@ -47,7 +47,7 @@ export function linkEdges(walk: Walk, backward: boolean, startsAt?: Concept): Ed
   const joined = joinedWith(walk, exist, startsAt);
   const links = (): SelectStmt => linkRows(state, relationship, near.map(nameOf), far.map(nameOf), [], joined);
   const isStrict = isInverse && leadsDown(relationship) && !(startsAt && hasOtherRows(startsAt, relationship.from));
-  const between = walk.isPairs ? pairRows(state, walk, isStrict, { near: startsAt, seen: walk.seen }, joined) : links();
+  const between = walk.isPairs ? pairRows(state, walk, isStrict, { near: startsAt }, joined) : links();
   const rows = select({
     targetList: [
       ...(backward ? far : near).map((_, i) => target(column('l', `${from}${i}`), `a${i}`)),
@@ -63,7 +63,7 @@ export function linkEdges(walk: Walk, backward: boolean, startsAt?: Concept): Ed
 }
 
 /** The concepts whose rows are joined with the links of a step. A step after the first one starts at a row at which one before it ends. */
-function joinedWith({ relationship: { target: end }, near, far, goesOnward, seen }: Walk, exist: boolean, startsAt: Concept | undefined): Around {
+function joinedWith({ relationship: { target: end }, near, far, goesOnward, seen }: Walk, exist: boolean, startsAt: Concept | undefined): SeenAround {
   if (exist) return { near: startsAt, seen };
   const startsAtEnd = !goesOnward && near.length === far.length && near.every((def, i) => def === far[i]);
   return { near: startsAt ?? (startsAtEnd ? end : undefined), far: end, seen };

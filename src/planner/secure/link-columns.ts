@@ -15,6 +15,10 @@ export interface LinkedProperty {
 export interface Around {
   readonly near?: Concept | undefined;
   readonly far?: Concept | undefined;
+}
+
+/** The same, for rows that a policy may hide. */
+export interface SeenAround extends Around {
   /** The model as the reader of the rows sees it. */
   readonly seen: Graph;
 }
@@ -23,7 +27,7 @@ export interface Around {
  * The properties that a column of a link has values of: those to which it refers, and those with its name at the two ends. Each end has several concepts: that of the relationship, that
  * to which the mapping refers, and that whose rows are joined, which may be rows of another concept with the same key.
  */
-export function propertiesOfLink(graph: Graph, { from, target, links }: Relationship, column: string, around: Omit<Around, 'seen'>): readonly LinkedProperty[] {
+export function propertiesOfLink(graph: Graph, { from, target, links }: Relationship, column: string, around: Around): readonly LinkedProperty[] {
   const lower = fold(column);
   const found: LinkedProperty[] = [];
   const add = (concepts: readonly Concept[], def: PropertyDef | undefined, isKey: boolean): void => {

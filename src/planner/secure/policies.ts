@@ -175,7 +175,7 @@ export class Policies {
    * The mask on a column of a link, and the property whose mask it is: of those with the column's name at the two ends, and those to which it refers, the strictest. NULL
    * if it refers to a property that is calculated from a masked one. `around`: the concepts whose rows are joined at the ends.
    */
-  maskOnLink(state: PlanState, relationship: Relationship, column: string, around: Omit<Around, 'seen'>, seen?: Set<string>): MaskRule | undefined {
+  maskOnLink(state: PlanState, relationship: Relationship, column: string, around: Around, seen?: Set<string>): MaskRule | undefined {
     if (this.#masks.size === 0) return undefined;
     const rules = propertiesOfLink(this.#graph, relationship, column, around).flatMap(({ concept, def, isKey }): readonly MaskRule[] => {
       const own = this.maskIn(concept, def.name);
