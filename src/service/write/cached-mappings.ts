@@ -98,7 +98,8 @@ function sendable(mapping: MappingDef, offset: number): readonly TransferColumn[
       badRequest('not_supported', `the mapping ${quoted(mapping.name)} cannot be cached in another datasource: the column ${quoted(name)} has ${what}`, {
         offset,
       });
-    if (!isSendable(type)) throw refused(`the type ${type}, which may be another one there`);
+    // the types of a database have no known names
+    if (!isSendable(type)) throw refused(`${type.startsWith('oid:') ? 'a type of the database' : `the type ${type}`}, which may be another one there`);
     const [, plain] = /^"(C|POSIX)"$/.exec(collation ?? '') ?? [];
     if (collation !== undefined && plain === undefined) throw refused('a collation other than the default, C and POSIX');
     return { name: cachedColumn(i), type, collation: plain };

@@ -43,6 +43,13 @@ export class TestCaches {
     return (await this.asked(sql, token)).asOf !== null;
   }
 
+  /** The message of a statement that is not supported. */
+  async refusal(sql: string): Promise<string> {
+    const { status, json, text } = await this.#service.query(sql, 'shop');
+    expect([status, json.code], `${sql}\n${text}`).toEqual([400, 'not_supported']);
+    return json.data;
+  }
+
   /** The row of SHOW CACHES for a mapping, cube or view. */
   async shown(name: string, token?: string) {
     const rows = await this.#service.rows('SHOW CACHES', 'shop', token);
