@@ -37,10 +37,10 @@ function requireIn(block: SelectStmt, column: Column): void {
   if (block.fromClause) block.fromClause = block.fromClause.map((item) => (has(item, column[0]) ? required(item, column) : item));
 }
 
-/** An item of FROM, of which only rows are needed whose column is not NULL. The nodes that change are copied, because a statement may have them twice. */
+/** An item of FROM that has a column, of which only rows are needed whose column is not NULL. The nodes that change are copied, because a statement may have them twice. */
 function required(item: Node, [alias, name]: Column): Node {
   visited();
-  if ('JoinExpr' in item) return item.JoinExpr.alias ? item : { JoinExpr: requiredJoin(item.JoinExpr, [alias, name]) };
+  if ('JoinExpr' in item) return { JoinExpr: requiredJoin(item.JoinExpr, [alias, name]) };
   if (!('RangeSubselect' in item)) return item;
   const query = subqueryOf(item.RangeSubselect);
   if (!query || !isPlain(query)) return item;
