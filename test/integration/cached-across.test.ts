@@ -158,10 +158,12 @@ describe('a mapping that is cached in another datasource', () => {
     const everything = (await asked(sql, all)).rows;
     await service.rows('CREATE POLICY some ON CONCEPT item TO USER all USING (k < 3); CREATE POLICY hide ON PROPERTY x MASK NULL EXCEPT USER admin', 'shop');
     const mine = (await asked(sql, all)).rows;
-    const keys = new Map((await other.superuser('SELECT no, k FROM shop.t_sale')).map((r) => [r.no, Number(r.k)]));
-    expect(mine).toEqual(everything.filter((r) => (keys.get(r.no) ?? 9) < 3).map((r) => ({ ...r, x: null })));
+    const sales = await other.superuser('SELECT no FROM shop.t_sale WHERE k < 3 AND k IN (1, 2, 3, 4, 5, 9) ORDER BY no');
+    expect(mine.map((r) => [r.no, r.x])).toEqual(sales.map((r) => [r.no, null]));
+    expect(mine.length).toBeGreaterThan(0);
+    expect(mine).toEqual(everything.filter((r) => sales.some((s) => s.no === r.no)).map((r) => ({ ...r, x: null })));
     expect((await asked(sql)).rows).toEqual(everything);
-    expect(await service.fault(sql, 'shop', few)).toMatch(/^40[03] /);
+    expect(await service.fault(sql, 'shop', few)).toBe('400 unknown_concept');
     await service.rows('DROP POLICY some; DROP POLICY hide', 'shop');
     const editor = await service.user('ed', 'EDIT ON ALL ontology.shop', 'EDIT ON datasource.main');
     expect(await service.fault(CACHE, 'shop', editor)).toBe('403 forbidden');
