@@ -31,8 +31,8 @@ describe('the planner and the second opinion agree', () => {
   it(`on ${cases} queries over generated ontologies and rows`, { timeout: 3_600_000 }, async () => {
     const counts = await check(Math.ceil(cases / PER_WORLD), (c) => harness.outcomes(c));
     console.log(`differential: ${shown(counts)}, cached ${harness.readCaches}, cubes ${harness.readCubes}, views ${harness.readViews}`);
-    // about half of the worlds have cached mappings
-    if (cases >= 400 && process.env.CACHES !== 'none') expect(harness.readCaches).toBeGreaterThan(0);
+    // about half of the worlds have cached mappings, some have views
+    if (cases >= 400 && process.env.CACHES !== 'none') expect(Math.min(harness.readCaches, harness.readViews)).toBeGreaterThan(0);
     const all = Math.ceil(cases / PER_WORLD) * PER_WORLD;
     const share = (kind: string) => (counts.get(kind) ?? 0) / all;
     // Queries that the planner does not support, or that are too large for a quick test, may only be exceptions.
