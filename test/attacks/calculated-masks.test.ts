@@ -22,6 +22,7 @@ CREATE PROPERTY boss_name string AS SELECT "led_by[member].name";
 CREATE PROPERTY led string AS SELECT string_agg("leads[member].name", ',' ORDER BY "leads[member].nr");
 CREATE CONCEPT member (nr bigint, name string, boss bigint, alias string, title string, boss_name string, led string, PRIMARY KEY (nr), LABEL (title),
   CONSTRAINT led_by FOREIGN KEY (boss) REFERENCES member (nr) INVERSEOF leads);
+CREATE CONCEPT elder INHERITS (member) FROM svc.member WHERE nr > 1;
 CREATE CONCEPT fan (name string, alias string, title string, PRIMARY KEY (name), CONSTRAINT plays MULTIREFERENCE team INVERSEOF has_player);
 CREATE CONCEPT team (tag string, PRIMARY KEY (tag));
 CREATE MAPPING m INTO (member) AS SELECT nr, name, boss FROM crew.t_member;
@@ -63,6 +64,20 @@ describe('A mask of a calculated property over a masked one', () => {
       expect(await values(`SELECT ${column} AS v FROM svc.member ORDER BY nr`)).toEqual(expected);
       expect(await values(`SELECT ${column} AS v FROM svc.member WHERE 1 / nr < 9 ORDER BY nr`)).toEqual(expected);
     });
+  });
+
+  it.each([
+    ['alias', ['Axxa', '****', '****']],
+    ['name', ['Axxa', '****', null]],
+  ])('yields to a stricter one of some rows: %s', async (column, expected) => {
+    for (const policies of [
+      [`PROPERTY ${column} OF CONCEPT elder MASK FULL`, `PROPERTY ${column} ${ENDS}`],
+      [`PROPERTY ${column} ${ENDS}`, `PROPERTY ${column} OF CONCEPT elder MASK FULL`],
+    ])
+      await under(policies, async () => {
+        expect(await values(`SELECT ${column} AS v FROM svc.member ORDER BY nr`)).toEqual(expected);
+        expect(await values(`SELECT ${column} AS v FROM svc.member WHERE 1 / nr < 9 ORDER BY nr`)).toEqual(expected);
+      });
   });
 
   it('has one hash for values that are the same to the caller', async () => {
