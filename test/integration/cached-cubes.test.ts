@@ -117,6 +117,19 @@ describe('a cached cube', () => {
     expect(after.rows).toEqual([{ pieces: null, n: 0, mean: null }]);
   });
 
+  it('has indexes of the first eight dimensions', async () => {
+    const dimensions = Array.from({ length: 9 }, (_, i) => `city AS d${i + 1}`).join(', ');
+    await service.rows(
+      `CREATE ONTOLOGY CUBE wide AS SELECT ${dimensions}, SUM(qty) AS pieces FROM dsvc.sale; CACHE CUBE wide OPTIONS (schema = 'cached')`,
+      'shop',
+    );
+    const table = String((await caches.shown('wide'))?.table_name).replace('cached.', '');
+    const indexes = await service.database.superuser(`SELECT indexdef FROM pg_indexes WHERE tablename = '${table}'`);
+    const columns = indexes.map((i) => /\((.*)\)/.exec(String(i.indexdef))?.[1]);
+    expect(columns.sort()).toEqual(Array.from({ length: 8 }, (_, i) => `c${i + 1}`));
+    await service.rows('UNCACHE CUBE wide; DROP CUBE wide', 'shop');
+  });
+
   it('leaves out dimensions and measures that cannot be added up', async () => {
     await service.rows("CACHE CUBE rough OPTIONS (schema = 'cached')", 'shop');
     expect(await isCached(undefined, 'SELECT city, n FROM vsvc.rough')).toBe(true);

@@ -42,8 +42,9 @@ export async function cachesOf(session: Session, graph: Graph): Promise<Caches> 
       continue;
     }
     const mapping = graph.whole.mapping(row.mapping);
-    for (const key of mapping === undefined ? [] : datasources) {
-      if (mapping === undefined || (await digestIn(request.runtime, caller, mapping, key)) !== row.digest) continue;
+    if (mapping === undefined) continue;
+    for (const key of datasources) {
+      if ((await digestIn(request.runtime, caller, mapping, key)) !== row.digest) continue;
       const table = { mapping: mapping.name, schema: row.schema, name: row.table, asOf: row.asOf };
       if (key === fold(mapping.datasource)) tables.set(mapping, table);
       else others.set(mapping, { ...table, datasource: graph.whole.model.mappings.find((m) => fold(m.datasource) === key)?.datasource ?? key });

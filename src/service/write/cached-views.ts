@@ -30,7 +30,6 @@ const WHY: Readonly<Record<UncacheableCube | UncacheableView, string>> = {
   measures: 'it has no measure of sums, counts, minima, maxima and averages of integers and decimals',
   datasources: 'it reads no datasource, or several',
 };
-const MOST_INDEXES = 8;
 type Kind = 'cube' | 'view';
 
 /** The cubes or views of a model that a caller sees. */
@@ -72,11 +71,8 @@ async function cache(ctx: Changing, kind: Kind, { name, options: written, source
 
 /** The indexes of a table: on each of the first dimensions of a cube, or on the keys that a view has. */
 function indexesOf(select: CubeSelect | ViewSelect, whole: Graph): readonly CachedIndex[] {
-  const indexes =
-    'kept' in select
-      ? select.columns.slice(0, select.dimensions).map((column) => ({ columns: [column], isShort: false }))
-      : lookupsOf(select, whole).map(({ index, isShort }) => ({ columns: [cachedColumn(index)], isShort }));
-  return indexes.slice(0, MOST_INDEXES);
+  if ('kept' in select) return select.columns.slice(0, select.dimensions).map((column) => ({ columns: [column], isShort: false }));
+  return lookupsOf(select, whole).map(({ index, isShort }) => ({ columns: [cachedColumn(index)], isShort }));
 }
 
 /** An error of a plan with the whole model, for a caller who does not see all of it: its message may name what is hidden. */

@@ -20,6 +20,7 @@ import { type Growing, growingOf } from './increments.ts';
 /** A statement of a refresh may take this long. */
 const REFRESH_MS = 600_000;
 const DROP_MS = 10_000;
+/** A table has at most so many indexes. */
 const MOST_INDEXES = 8;
 /** So many tables of one datasource are made at once. */
 const MOST_REFRESHES = 4;
@@ -58,6 +59,7 @@ export interface CacheTarget {
   readonly rows: Verified;
   /** The tables and views that the rows are read from. */
   readonly sources: readonly TableName[];
+  /** Those that matter most first. */
   readonly indexes: readonly CachedIndex[];
   /** The columns with numbers of rows that must be the same. */
   readonly counted?: CachedRows['counted'];
@@ -115,7 +117,7 @@ export async function refreshCache(runtime: Runtime, caller: Caller, target: Cac
   }
   let made: Made;
   try {
-    const all = { ...table, rows, sources, indexes, counted, key: growing?.key };
+    const all = { ...table, rows, sources, indexes: indexes.slice(0, MOST_INDEXES), counted, key: growing?.key };
     const limits = { timeoutMs: REFRESH_MS, signal };
     const transfer = from && { source: datasourceOf(runtime, caller, from.name), columns: from.columns };
     made = transfer ? { count: await transferTable(reader, writer, all, transfer, limits), base: null } : await makeRows(reader, writer, all, limits, growing);
@@ -192,5 +194,5 @@ export function indexesOf(graph: Graph, mapping: MappingDef): readonly CachedInd
     const isShort = !positions.some((i) => LONG.test(mapping.columns[i]?.type ?? ''));
     if (!indexes.some((index) => columns.every((c, i) => index.columns[i] === c))) indexes.push({ columns, isShort });
   }
-  return indexes.slice(0, MOST_INDEXES);
+  return indexes;
 }
