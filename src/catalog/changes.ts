@@ -72,7 +72,7 @@ export const setAllowedFunctions = (id: string, functions: string | null): reado
 // datasources
 
 const CREATE_DATASOURCE = sql`INSERT INTO kg_catalog.datasources (name, key, type, secret, options) VALUES ($1, $2, $3, $4, $5::json)`;
-const REPLACE_DATASOURCE = sql`UPDATE kg_catalog.datasources SET type = $2, secret = $3, options = $4::json WHERE id = $1`;
+const REPLACE_DATASOURCE = sql`UPDATE kg_catalog.datasources SET type = $2, secret = $3, options = $4::json, placements = NULL, placements_digest = NULL, placed = NULL WHERE id = $1`;
 const DROP_DATASOURCE = sql`DELETE FROM kg_catalog.datasources WHERE key = $1`;
 const ATTACH = sql`INSERT INTO kg_catalog.ontology_datasources (ontology_id, datasource_id, active) SELECT $1::uuid, id, $3 FROM kg_catalog.datasources WHERE key = $2`;
 const DETACH = sql`DELETE FROM kg_catalog.ontology_datasources WHERE ontology_id = $1 AND datasource_id = (SELECT id FROM kg_catalog.datasources WHERE key = $2)`;

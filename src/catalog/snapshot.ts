@@ -73,6 +73,8 @@ export interface DatasourceRow {
   /** The options about replicas, as written; null or absent: not given. */
   readonly replicas?: string | null | undefined;
   readonly maxLag?: string | null | undefined;
+  /** Where a datasource on Citus has its tables: a digest of it, and when it was read, by the catalog's clock; null or absent: not known. */
+  readonly placed?: { readonly digest: string; readonly at: number } | null | undefined;
 }
 
 export interface AgentRow {
@@ -185,7 +187,8 @@ SELECT json_build_object(
                            LEFT JOIN kg_catalog.users pu ON pu.id = n.user_id LEFT JOIN kg_catalog.roles pr ON pr.id = n.role_id WHERE n.policy_id = p.id)
                      ) ORDER BY p.key), '[]') FROM kg_catalog.policies p WHERE p.ontology_id = o.id)
                  ) ORDER BY o.key), '[]') FROM o),
-  'datasources', (SELECT coalesce(json_agg(json_build_object('id', id, 'name', name, 'key', key, 'type', type, 'secret', secret, 'replicas', options ->> 'replicas', 'maxLag', options ->> 'max_lag') ORDER BY created, key), '[]') FROM kg_catalog.datasources),
+  'datasources', (SELECT coalesce(json_agg(json_build_object('id', id, 'name', name, 'key', key, 'type', type, 'secret', secret, 'replicas', options ->> 'replicas', 'maxLag', options ->> 'max_lag',
+                   'placed', CASE WHEN placed IS NOT NULL THEN json_build_object('digest', placements_digest, 'at', floor(extract(epoch FROM placed) * 1000)::bigint) END) ORDER BY created, key), '[]') FROM kg_catalog.datasources),
   'agents', (SELECT coalesce(json_agg(json_build_object('name', a.name, 'key', a.key, 'description', a.description, 'options', a.options,
                'ontologies', (SELECT coalesce(json_agg(o.key ORDER BY x.position), '[]') FROM kg_catalog.agent_ontologies x JOIN kg_catalog.ontologies o ON o.id = x.ontology_id WHERE x.agent_id = a.id)
              ) ORDER BY a.key), '[]') FROM a),

@@ -19,19 +19,26 @@ const ESTIMATED = fixed`SELECT json_build_object('key', n.nspname || '.' || c.re
   FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
   WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition`;
 
-type Placed = NonNullable<LayoutTable['now']> & { readonly key: string };
+/** A table, `schema.table`, and how Citus has it. */
+export type PlacedTable = NonNullable<LayoutTable['now']> & { readonly key: string };
+
+const textsOf = async (datasource: Datasource, text: SqlText): Promise<string[]> => {
+  const [result] = await httpEngine.batch(datasource, [{ text }], { timeoutMs: TIMEOUT_MS, ownText: true });
+  return (result?.rows ?? []).map(([value]) => String(value));
+};
+
+/** The tables of a datasource on Citus that are distributed, or are reference tables. @throws SvcError if it does not answer */
+export const readPlaced = async (datasource: Datasource): Promise<readonly PlacedTable[]> =>
+  (await textsOf(datasource, PLACED)).map((json) => JSON.parse(json) as PlacedTable);
 
 /**
  * The tables with these keys, `schema.table`. Views and foreign tables are left out.
  * @throws SvcError if the datasource does not answer
  */
 export async function readLayoutTables(datasource: Datasource, wanted: ReadonlySet<string>): Promise<readonly LayoutTable[]> {
-  const texts = async (text: SqlText): Promise<string[]> => {
-    const [result] = await httpEngine.batch(datasource, [{ text }], { timeoutMs: TIMEOUT_MS, ownText: true });
-    return (result?.rows ?? []).map(([value]) => String(value));
-  };
+  const texts = (text: SqlText): Promise<string[]> => textsOf(datasource, text);
   const isCitus = (await texts(IS_CITUS))[0] === 'true';
-  const placed = isCitus ? (await texts(PLACED)).map((json) => JSON.parse(json) as Placed) : [];
+  const placed = isCitus ? await readPlaced(datasource) : [];
   const estimated = new Map(
     (await texts(ESTIMATED)).map((json) => JSON.parse(json) as { key: string; rows: number | null }).map(({ key, rows }) => [key, rows]),
   );

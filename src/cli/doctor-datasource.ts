@@ -6,6 +6,7 @@ import { DEFAULT_SETTINGS, fits, fromProbe, PROBE, type RoleSettings } from '../
 import type { SqlText } from '../engine/statement.ts';
 import { SvcError } from '../errors.ts';
 import { identifier } from '../planner/print/lexical.ts';
+import { layoutLines } from './doctor-layout.ts';
 import { nodeLines } from './doctor-nodes.ts';
 import { type Diagnosis, type Line, RIGHTS, type Rights, roleLines } from './doctor-role.ts';
 
@@ -16,8 +17,17 @@ const VERSIONS = { least: 15, most: 18 } as const;
 /** The output of `to_json` must arrive unchanged: numbers with all digits, members in order. */
 const EXACT = '{"b":1.10,"a":12345678901234567890}';
 
-/** Checks a datasource. `about`: its name in the output. */
-export async function examine(datasource: Datasource, about: string, statementTimeoutMs: number): Promise<Diagnosis[]> {
+/**
+ * Checks a datasource.
+ * @param about its name in the output
+ * @param keep gets where a datasource on Citus has its tables, as the catalog stores it; null: it is not on Citus
+ */
+export async function examine(
+  datasource: Datasource,
+  about: string,
+  statementTimeoutMs: number,
+  keep: (placements: string | null) => Promise<void> = async () => undefined,
+): Promise<Diagnosis[]> {
   const line = (state: Diagnosis['state'], text: string): Diagnosis => ({ state, about, text });
   try {
     const probed = await rowsOf(datasource, PROBE.text);
@@ -29,6 +39,7 @@ export async function examine(datasource: Datasource, about: string, statementTi
       ...settingLines(role.role, fromProbe(probed), statementTimeoutMs, line),
       ...nodeLines(role, DEFAULT_SETTINGS, line),
       ...roleLines(role, settings, line),
+      ...(await layoutLines(datasource, role.isDistributed, line, keep)),
       await exactLine(datasource, line),
       costLine(settings, line),
     ];

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { type CatalogDb, DbError, neonDb } from '../catalog/db.ts';
 import { appliedMigrations, datasourceSecrets, type StoredReplicas, storedReplicas } from '../catalog/operator.ts';
+import { keepPlacements } from '../catalog/placements.ts';
 import type { Connection } from '../connection.ts';
 import { SvcError } from '../errors.ts';
 import { examine } from './doctor-datasource.ts';
@@ -23,7 +24,7 @@ export async function doctor(env: Env): Promise<Report> {
   const lines = [
     ...(await examineService(env)),
     ...catalog.lines,
-    ...(await examineDatasources(env, catalog.secrets)),
+    ...(await examineDatasources(env, catalog)),
     ...(await examineReplicas(env, catalog.replicas)),
   ];
   const faults = lines.filter((l) => l.state === 'fail').length;
@@ -74,6 +75,8 @@ interface Catalog {
   /** Maps the variables that contain connections to the names of their datasources. */
   readonly secrets: ReadonlyMap<string, string>;
   readonly replicas: readonly StoredReplicas[];
+  /** undefined: it does not answer, or lacks a migration. */
+  readonly db?: CatalogDb | undefined;
 }
 
 async function examineCatalog(env: Env): Promise<Catalog> {
@@ -83,7 +86,9 @@ async function examineCatalog(env: Env): Promise<Catalog> {
   if (found.value === undefined) return line('warn', 'not checked: set CATALOG_URL to the value that the service has');
   const db = neonDb(found.value);
   try {
-    return { lines: await migrationLines(db), secrets: await datasourceSecrets(db), replicas: await storedReplicas(db) };
+    const lines = await migrationLines(db);
+    const isWhole = !lines.some((l) => l.state === 'fail');
+    return { lines, secrets: await datasourceSecrets(db), replicas: await storedReplicas(db), db: isWhole ? db : undefined };
   } catch (e) {
     if (e instanceof DbError && (e.sqlstate === '42P01' || e.sqlstate === '3F000')) return line('fail', 'it does not exist yet: npm run migrate creates it');
     if (e instanceof DbError && e.sqlstate === '42501') return line('fail', 'the role of CATALOG_URL may not read it: it must own the schema kg_catalog');
@@ -121,7 +126,7 @@ async function examineReplicas(env: Env, known: readonly StoredReplicas[]): Prom
 }
 
 /** Checks the datasources in the catalog and those in the environment. */
-async function examineDatasources(env: Env, known: ReadonlyMap<string, string>): Promise<Diagnosis[]> {
+async function examineDatasources(env: Env, { secrets: known, db }: Catalog): Promise<Diagnosis[]> {
   const timeout = Number(env.STATEMENT_TIMEOUT_MS);
   const timeoutMs = Number.isSafeInteger(timeout) && timeout > 0 ? timeout : 30_000;
   const named = new Map<string, string>();
@@ -134,7 +139,8 @@ async function examineDatasources(env: Env, known: ReadonlyMap<string, string>):
     const about = `datasource ${name}`;
     const found = await attempt(about, () => secretConnection(name, variable, env));
     if ('line' in found) lines.push(found.line);
-    else if (found.value) lines.push(...(await examine(found.value, about, timeoutMs)));
+    else if (found.value)
+      lines.push(...(await examine(found.value, about, timeoutMs, async (text) => db && keepPlacements(db, variable, text).catch(() => undefined))));
     else lines.push({ state: 'warn', about, text: `not checked: set ${variable} to the value that the service has` });
   }
   return lines;

@@ -1,7 +1,10 @@
 /** Reads where a datasource on Citus has its tables (docs/design/sql-shapes.md#where-a-datasource-has-its-tables). */
+
+import { SvcError } from '../errors.ts';
 import type { Placed, Placements } from '../planner/index.ts';
 import type { Datasource } from './datasource.ts';
 import { httpEngine } from './engine.ts';
+import { DatasourceFault } from './errors.ts';
 import { fixed } from './statement.ts';
 
 /** The tables that are distributed by the hash of a column. Only 10,000 are read. */
@@ -9,6 +12,8 @@ export const PLACEMENTS = fixed`SELECT json_build_array(json_build_array(n.nspna
   FROM pg_catalog.pg_dist_partition p JOIN pg_catalog.pg_class c ON c.oid = p.logicalrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
   JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = substring(p.partkey from ':varattno ([0-9]+)')::integer
   WHERE p.partmethod = 'h' AND p.colocationid > 0 ORDER BY 1 LIMIT 10000`;
+
+const UNDEFINED_TABLE = '42P01';
 
 /** The tables in the rows of `PLACEMENTS`. */
 export const placementsIn = (rows: readonly (readonly (string | null)[])[]): Placements =>
@@ -19,8 +24,13 @@ export const placementsIn = (rows: readonly (readonly (string | null)[])[]): Pla
     }),
   );
 
-/** The distributed tables of a datasource on Citus. @throws SvcError if it cannot be asked */
-export async function placementsOf(datasource: Datasource, timeoutMs: number): Promise<Placements> {
-  const [result] = await httpEngine.batch(datasource, [{ text: PLACEMENTS }], { timeoutMs, ownText: true });
-  return placementsIn(result?.rows ?? []);
+/** The distributed tables of a datasource on Citus; undefined if it is not on Citus. @throws SvcError if it cannot be asked */
+export async function placementsOf(datasource: Datasource, timeoutMs: number): Promise<Placements | undefined> {
+  try {
+    const [result] = await httpEngine.batch(datasource, [{ text: PLACEMENTS }], { timeoutMs, ownText: true });
+    return placementsIn(result?.rows ?? []);
+  } catch (error) {
+    if (error instanceof SvcError && error.cause instanceof DatasourceFault && error.cause.sqlstate === UNDEFINED_TABLE) return undefined;
+    throw error;
+  }
 }

@@ -61,6 +61,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   'cli/advise.ts': ['catalog'],
   'cli/advise-joins.ts': ['checks'],
   'cli/advise-read.ts': ['engine'],
+  'cli/doctor-layout.ts': ['engine'],
   'cli/introspect.ts': ['engine'],
   'cli/introspect-read.ts': ['engine'],
   'cli/validate-data.ts': ['engine', 'catalog', 'checks'],

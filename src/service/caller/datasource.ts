@@ -2,7 +2,7 @@
 import type { Caller } from '../../auth/authenticate.ts';
 import { canSee } from '../../auth/grants.ts';
 import { sha256 } from '../../auth/tokens.ts';
-import type { OntologyRow } from '../../catalog/snapshot.ts';
+import type { DatasourceRow, OntologyRow, Snapshot } from '../../catalog/snapshot.ts';
 import { type Datasource, parseDatasourceSecret } from '../../engine/datasource.ts';
 import { DEFAULT_MAX_LAG_MS, maxLag, replicaNames } from '../../engine/replicas/options.ts';
 import { badRequest, SvcError } from '../../errors.ts';
@@ -32,7 +32,7 @@ const digests = new Map<string, string>();
  * database are not found after the variable was changed to another one. Undefined if the datasource does not exist or its variable is not set.
  */
 export async function connectionDigest({ config }: Runtime, { snapshot }: Caller, name: string): Promise<string | undefined> {
-  const row = snapshot.datasources.find((d) => d.key === fold(name));
+  const row = datasourceRow(snapshot, name);
   const secret = row === undefined ? undefined : config.datasourceSecrets[row.secret];
   if (secret === undefined) return undefined;
   const of = JSON.stringify([snapshot.maskKey, secret]);
@@ -43,6 +43,10 @@ export async function connectionDigest({ config }: Runtime, { snapshot }: Caller
   digests.set(of, digest);
   return digest;
 }
+
+/** The row of a datasource in a snapshot. */
+export const datasourceRow = ({ datasources }: Pick<Snapshot, 'datasources'>, name: string): DatasourceRow | undefined =>
+  datasources.find((d) => d.key === fold(name));
 
 /** Returns the connection of a datasource. @throws SvcError 502 `datasource_failed` if its variable is not set */
 export function datasourceOf(runtime: Runtime, caller: Caller, name: string): Datasource {
@@ -57,7 +61,7 @@ export function datasourceOf(runtime: Runtime, caller: Caller, name: string): Da
 
 /** Returns the connection of a datasource; undefined if its variable is not set. @throws SvcError 502 `datasource_failed` if its value is invalid */
 export function findDatasource(runtime: Runtime, { snapshot }: Caller, name: string): Datasource | undefined {
-  const row = snapshot.datasources.find((d) => d.key === fold(name));
+  const row = datasourceRow(snapshot, name);
   const secret = row === undefined ? undefined : runtime.config.datasourceSecrets[row.secret];
   return row === undefined || secret === undefined ? undefined : connectionOf(row.name, secret);
 }
@@ -70,7 +74,7 @@ export interface WithReplicas {
 
 /** Returns the connections of the replicas of a datasource; undefined if it has none. */
 export function replicasOf({ config }: Runtime, { snapshot }: Caller, name: string): WithReplicas | undefined {
-  const row = snapshot.datasources.find((d) => d.key === fold(name));
+  const row = datasourceRow(snapshot, name);
   if (row === undefined) return undefined;
   const replicas = replicaNames(row.replicas).map((secret) => replicaOf(row.name, config.datasourceSecrets[secret]));
   return replicas.some((r) => r !== undefined) ? { replicas, maxLagMs: maxLag(row.maxLag) ?? DEFAULT_MAX_LAG_MS } : undefined;

@@ -2,7 +2,8 @@
 import type { Datasource } from '../../engine/datasource.ts';
 import { isDistributed, keepsNames } from '../../engine/settings.ts';
 import { SvcError } from '../../errors.ts';
-import type { FinishedRewrite, Plan, Target } from '../../planner/index.ts';
+import type { FinishedRewrite, Placed, Placements, Plan, Target } from '../../planner/index.ts';
+import { datasourceRow } from '../caller/datasource.ts';
 import type { Session } from '../session.ts';
 import { DatasourceFacts, factStore } from './facts.ts';
 
@@ -23,13 +24,13 @@ interface Places {
 }
 
 const PLACES = factStore<Places>('targets', {
-  load: async () => {
-    const [{ placementsOf }, { keyUnions }] = await Promise.all([import('../../engine/placements.ts'), import('../../planner/lower/placed.ts')]);
-    return async (datasource, timeoutMs, before) => {
-      const placements = await placementsOf(datasource, timeoutMs);
-      const text = JSON.stringify([...placements]);
+  load: async (session) => {
+    const [{ placementsText }, { keyUnions }] = await Promise.all([import('./placements.ts'), import('../../planner/lower/placed.ts')]);
+    return async (datasource, timeoutMs, before, version) => {
+      const text = await placementsText(session, datasource, timeoutMs, version);
       // a kept plan has the same target
       if (text === before?.text) return before;
+      const placements: Placements = new Map(JSON.parse(text) as [string, Placed][]);
       return { target: placements.size > 0 ? { apply: (statement, declared) => keyUnions(statement, placements, declared) } : undefined, text };
     };
   },
@@ -40,14 +41,26 @@ const PLACES = factStore<Places>('targets', {
 /** Forgets where tables are, for tests. */
 export const forgetTargets = (): void => PLACES.known.clear();
 
+/** What the catalog has is read from the datasource again at this age. Older facts give slower plans, never other rows. */
+const RENEW_MS = 600_000;
+
 /** Where distributed datasources have their tables, during the planning of one statement. */
 export class Targets extends DatasourceFacts<Places> {
+  readonly #session: Session;
+
   constructor(session: Session) {
     super(session, PLACES);
+    this.#session = session;
   }
 
-  /** Undefined for a datasource that is not known to be distributed. @throws FactsNeeded */
+  /** Undefined for a datasource that is not known to be distributed. What the catalog has decides, otherwise the settings of the datasource. @throws FactsNeeded */
   targetOf(datasource: Datasource | undefined): Target | undefined {
-    return datasource !== undefined && isDistributed(datasource) ? this.of(datasource).target : undefined;
+    if (datasource === undefined) return undefined;
+    const { snapshot } = this.#session.caller;
+    const placed = datasourceRow(snapshot, datasource.name)?.placed;
+    if (!placed) return isDistributed(datasource) ? this.of(datasource).target : undefined;
+    if (snapshot.verifiedAt - placed.at >= RENEW_MS)
+      void import('./placements.ts').then(({ renewLater }) => renewLater(this.#session.request.runtime, snapshot, datasource));
+    return this.of(datasource, placed.digest).target;
   }
 }

@@ -1,4 +1,4 @@
-/** Facts of datasources for the planner. They are read when a plan asks for them, and planning starts again; they are read again when they are a minute old. */
+/** Facts of datasources for the planner. They are read when a plan asks for them, and planning starts again; they are read again when they are a minute old, unless they have a version. */
 import { type Cache, cacheOf } from '../../cache.ts';
 import type { Datasource } from '../../engine/datasource.ts';
 import { keyOf } from '../../engine/settings.ts';
@@ -10,17 +10,20 @@ class FactsNeeded extends Error {
   /** What reads them. */
   readonly reader: object;
   readonly datasource: Datasource;
+  readonly version: string | undefined;
 
-  constructor(reader: object, datasource: Datasource) {
+  constructor(reader: object, datasource: Datasource, version: string | undefined) {
     super();
     this.reader = reader;
     this.datasource = datasource;
+    this.version = version;
   }
 }
 
 interface Known<T> {
   readonly value: T;
-  readonly at: number;
+  /** They are used until this moment. */
+  readonly until: number;
 }
 
 const MAX_AGE_MS = 60_000;
@@ -28,8 +31,11 @@ const TIMEOUT_MS = 2_000;
 
 /** A kind of facts. */
 interface FactKind<T> {
-  /** Loads the function that asks a datasource. @param before the facts that were known */
-  readonly load: () => Promise<(datasource: Datasource, timeoutMs: number, before: T | undefined) => Promise<T>>;
+  /**
+   * Loads the function that asks a datasource, or the catalog for facts with a version.
+   * @param before the facts that were known
+   */
+  readonly load: (session: Session) => Promise<(datasource: Datasource, timeoutMs: number, before: T | undefined, version: string | undefined) => Promise<T>>;
   /** The facts of a datasource that does not answer. */
   readonly none: T;
   /** The estimated size of facts. */
@@ -44,6 +50,8 @@ export interface FactStore<T> extends FactKind<T> {
 /** Facts of a kind, in the cache with a name. */
 export const factStore = <T>(name: string, kind: FactKind<T>): FactStore<T> => ({ ...kind, known: cacheOf(name) });
 
+const placeOf = (datasource: Datasource, version: string | undefined): string => `${keyOf(datasource)}\n${version ?? ''}`;
+
 /** Facts of datasources during the planning of one statement. */
 export class DatasourceFacts<T> {
   readonly #session: Session;
@@ -55,13 +63,13 @@ export class DatasourceFacts<T> {
     this.#store = store;
   }
 
-  /** The facts of a datasource. @throws FactsNeeded */
-  of(datasource: Datasource): T {
-    const place = keyOf(datasource);
+  /** The facts of a datasource. Those of a version never change. @throws FactsNeeded */
+  of(datasource: Datasource, version?: string): T {
+    const place = placeOf(datasource, version);
     const own = this.#read.get(place);
     if (own !== undefined) return own;
     const found = this.#store.known.get(place);
-    if (found === undefined || this.#session.request.runtime.now() - found.at >= MAX_AGE_MS) throw new FactsNeeded(this, datasource);
+    if (found === undefined || this.#session.request.runtime.now() >= found.until) throw new FactsNeeded(this, datasource, version);
     return found.value;
   }
 
@@ -72,24 +80,26 @@ export class DatasourceFacts<T> {
         return await make();
       } catch (error) {
         if (!(error instanceof FactsNeeded) || error.reader !== this) throw error;
-        await this.#load(error.datasource);
+        await this.#load(error.datasource, error.version);
       }
     }
   }
 
   /** Reads the facts of a datasource. */
-  async #load(datasource: Datasource): Promise<void> {
+  async #load(datasource: Datasource, version: string | undefined): Promise<void> {
     const { load, none, bytesOf, known } = this.#store;
-    const place = keyOf(datasource);
-    const at = this.#session.request.runtime.now();
+    const place = placeOf(datasource, version);
+    let until = this.#session.request.runtime.now() + MAX_AGE_MS;
     let value = none;
     try {
-      const read = await load();
-      value = await onDatasource(this.#session, datasource.name, () => read(datasource, TIMEOUT_MS, known.get(place)?.value));
+      const read = await load(this.#session);
+      const ask = (): Promise<T> => read(datasource, TIMEOUT_MS, known.get(place)?.value, version);
+      value = await (version === undefined ? onDatasource(this.#session, datasource.name, ask) : ask());
+      if (version !== undefined) until = Number.POSITIVE_INFINITY;
     } catch {
       // the statement is planned without them
     }
     this.#read.set(place, value);
-    known.set(place, { value, at }, bytesOf(value));
+    known.set(place, { value, until }, bytesOf(value));
   }
 }

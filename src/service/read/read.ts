@@ -1,6 +1,7 @@
 /** Statements that read: they are planned over the current model and run on the datasource in one round trip. */
 
 import { STEPS_OF_A_CHARACTER, visited } from '../../budget.ts';
+import type { Snapshot } from '../../catalog/snapshot.ts';
 import type { Datasource } from '../../engine/datasource.ts';
 import { httpEngine } from '../../engine/engine.ts';
 import type { RowStream, RowsRequest } from '../../engine/rows.ts';
@@ -317,9 +318,14 @@ function planKey(session: Session, text: string, context: PlanContext, output: O
     JSON.stringify(output),
     session.script.bound === undefined,
     caches.key,
+    placedKey(session.caller.snapshot, draft.row.datasources),
     text,
   ].join('\u0000');
 }
+
+/** Where the datasources of an ontology have their tables; empty without Citus. */
+const placedKey = ({ datasources }: Pick<Snapshot, 'datasources'>, attached: readonly string[]): string =>
+  datasources.map((d) => (d.placed && attached.includes(d.key) ? `${d.key} ${d.placed.digest}` : '')).join('');
 
 /** The datasource that the request selects with `?datasource=d`. @throws SvcError 400 `unknown_datasource` */
 function chosenDatasource(session: Session): string | null {

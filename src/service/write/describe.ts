@@ -3,6 +3,7 @@ import type { Caller } from '../../auth/authenticate.ts';
 import { STEPS_OF_A_CHARACTER, stepsOfPiece, visited } from '../../budget.ts';
 import type { Datasource } from '../../engine/datasource.ts';
 import { httpEngine } from '../../engine/engine.ts';
+import { isDistributed } from '../../engine/settings.ts';
 import { badRequest, SvcError } from '../../errors.ts';
 import { quoteBack } from '../../language/quote.ts';
 import type { Places } from '../../ontology/apply.ts';
@@ -19,6 +20,7 @@ import { PlanState } from '../../planner/plan-state.ts';
 import { printSelect } from '../../planner/print/index.ts';
 import type { Verified } from '../../planner/verify/index.ts';
 import { datasourceOf } from '../caller/datasource.ts';
+import { renewLater } from '../read/placements.ts';
 import { verified, verifiedText } from '../read/verified.ts';
 import type { Runtime } from '../runtime.ts';
 
@@ -129,6 +131,11 @@ async function collations(runtime: Runtime, questions: readonly Question[], answ
     }
   }
   return found;
+}
+
+/** Reads after the request where the datasources of new mappings on Citus have their tables: they may be new as well. */
+export function renewPlacements(runtime: Runtime, { snapshot }: Caller, questions: readonly Question[]): void {
+  for (const datasource of new Set(questions.map((q) => q.datasource))) if (isDistributed(datasource)) renewLater(runtime, snapshot, datasource, true);
 }
 
 /** Prepares the question about a view over concepts; undefined if no single datasource can answer it. */

@@ -26,7 +26,7 @@ import { applyContext, datasourcesOf } from './apply-context.ts';
 import { type BrokenText, brokenTexts } from './broken-texts.ts';
 import { usersOf } from './datasource-users.ts';
 import { addedBy, withDefiner } from './defined.ts';
-import { described, questionsAbout } from './describe.ts';
+import { described, questionsAbout, renewPlacements } from './describe.ts';
 import { changedPart, isSeen, listsHidden, makesHidden, requireEdit } from './edit-rights.ts';
 import { MAX_SEARCHED, requireKeptPolicies, type Step } from './kept-policies.ts';
 import { checkPolicies } from './policy-check.ts';
@@ -262,6 +262,7 @@ export class Draft {
     const planned = { graph: checked.graph, allowedFunctions, activeDatasource: context.activeDatasource };
     const questions = within(() => questionsAbout(this.#runtime, this.#caller, planned, this.#context.places));
     this.#model = await described(this.#runtime, checked.graph.model, questions);
+    renewPlacements(this.#runtime, this.#caller, questions);
     const { model, graph, warnings } = this.#model === checked.model ? checked : within(() => finish(this.#base, this.#model, this.#context));
     if (inForce !== undefined && this.#changed) {
       within(() => this.#requireNoDisclosure(inForce, graph));

@@ -9,6 +9,7 @@ import { splitScript } from '../../../../src/language/split.ts';
 import type { ReadStatement } from '../../../../src/language/statements.ts';
 import type { Plan } from '../../../../src/planner/index.ts';
 import { forgetTargets, rewriteAfter } from '../../../../src/service/read/distributed.ts';
+import { forgetRenewals } from '../../../../src/service/read/placements.ts';
 import { type Prepared, prepareRead } from '../../../../src/service/read/read.ts';
 import type { Session } from '../../../../src/service/session.ts';
 import { Spending } from '../../../../src/service/spending.ts';
@@ -19,10 +20,18 @@ const SECRET = 'postgres://u:p@h.example/d';
 const MAIN = { name: 'main', ...parseDatasourceSecret(SECRET) };
 
 let now = 0;
+/** What the catalog has of the tables of the datasource, and its digest. */
+let stored: { readonly digest: string; readonly at: number; readonly text: string } | undefined;
+let texts: unknown[] = [];
 
 /** A catalog that lists no changes, and takes a minute to do it. */
 const db = {
-  query: async () => {
+  query: async (sql: string, params: readonly unknown[] = []) => {
+    if (sql.includes('placements_digest = $2')) return stored?.digest === params[1] ? [{ placements: stored?.text }] : [];
+    if (sql.includes('placements = $2')) {
+      texts.push(...params);
+      return [];
+    }
     now += 60_000;
     return [];
   },
@@ -31,10 +40,15 @@ const db = {
 function session(): Session {
   const row = { name: 'company', key: 'company', version: 'v', allowedFunctions: null, datasources: ['main'], active: 'main' };
   const config = { product: 'svc', datasourceSecrets: { DATASOURCE_MAIN: SECRET } };
-  const snapshot = { ontologies: [row], datasources: [{ name: 'main', key: 'main', type: 'postgres', secret: 'DATASOURCE_MAIN' }], agents: [] };
+  const snapshot = {
+    ontologies: [row],
+    datasources: [{ name: 'main', key: 'main', type: 'postgres', secret: 'DATASOURCE_MAIN', placed: stored ?? null }],
+    verifiedAt: now,
+    agents: [],
+  };
   const principal = { name: 'admin', isAdmin: true, roles: [], grants: [] };
   return {
-    request: { runtime: { parser: context.parser, config, db, now: () => now }, spending: new Spending() },
+    request: { runtime: { parser: context.parser, config, db, now: () => now, waitUntil: () => undefined, log: () => undefined }, spending: new Spending() },
     script: { limit: null, datasource: null },
     caller: { principal, snapshot },
     draft: { name: 'company', version: 'v', changed: false, row },
@@ -61,6 +75,9 @@ function place(groups: Readonly<Record<string, number>>) {
 
 beforeEach(() => {
   now = Date.now();
+  stored = undefined;
+  texts = [];
+  forgetRenewals();
   place({});
   forgetTargets();
   forgetRoles();
@@ -131,6 +148,41 @@ describe('a plan', () => {
     vi.stubGlobal('fetch', () => Promise.reject(new Error('gone')));
     now += 60_000;
     expect(keys(await planned(text))).toBe(0);
+  });
+
+  it('is made for the tables that the catalog has, without a question to the datasource until they are ten minutes old', async () => {
+    const text = 'SELECT name FROM dsvc.party';
+    const keys = (plan: Plan): number => plan.sql.match(/\.id AS "~d"/g)?.length ?? 0;
+    const placedBy = (digest: string, groups: Readonly<Record<string, number>>) => ({
+      digest,
+      at: now,
+      text: JSON.stringify(Object.entries(groups).map(([table, group]) => [JSON.stringify(['raw', table]), { column: 'id', group }])),
+    });
+    const server = place({ guests: 1, staff: 1, firms: 1 });
+    stored = placedBy('a', { guests: 1, staff: 1, firms: 1 });
+    const first = await planned(text);
+    expect(keys(first)).toBe(3);
+    expect(await planned(text)).toBe(first);
+    // a plan is not found under the digest of another layout
+    stored = placedBy('b', { guests: 1, staff: 2, firms: 1 });
+    expect(keys(await planned(text))).toBe(0);
+    stored = placedBy('a', { guests: 1, staff: 1, firms: 1 });
+    expect(await planned(text)).toBe(first);
+    expect(server.asked).toHaveLength(0);
+    now += 600_000;
+    expect(await planned(text)).toBe(first);
+    await vi.waitFor(() => expect(texts).toEqual(['DATASOURCE_MAIN', stored?.text]));
+    now += 60_000;
+    await planned(text);
+    expect(server.asked).toHaveLength(1);
+  });
+
+  it('is made without them if the catalog has others by now', async () => {
+    stored = { digest: 'old', at: now, text: '[]' };
+    const found = session();
+    stored = { digest: 'new', at: now, text: '[]' };
+    const [source] = splitScript('SELECT name FROM dsvc.party');
+    expect(await prepareRead(found, parseStatement(source!) as ReadStatement, graph, true)).toMatchObject({ plan: { target: undefined } });
   });
 
   it('of a system table is made again when what is known has become old, or was not known, while the rows were read', async () => {

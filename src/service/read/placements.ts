@@ -1,0 +1,62 @@
+/** Where datasources on Citus have their tables: read from the catalog, and from the datasource if the catalog does not have it or has had it for some time. */
+import { keepPlacements, storedPlacements } from '../../catalog/placements.ts';
+import type { Snapshot } from '../../catalog/snapshot.ts';
+import type { Datasource } from '../../engine/datasource.ts';
+import { placementsOf } from '../../engine/placements.ts';
+import { loggedLine } from '../../errors.ts';
+import { datasourceRow } from '../caller/datasource.ts';
+import type { Runtime } from '../runtime.ts';
+import type { Session } from '../session.ts';
+
+const TIMEOUT_MS = 15_000;
+/** An isolate does not read a datasource again while a read is younger: the snapshots with what was stored may be as old. */
+const PAUSE_MS = 90_000;
+
+type Store = Pick<Runtime, 'db' | 'waitUntil' | 'log'>;
+
+/** When a datasource was last read to renew what the catalog has, by its variable. */
+const renewed = new Map<string, number>();
+
+/** Forgets what was read, for tests. */
+export const forgetRenewals = (): void => renewed.clear();
+
+/**
+ * The JSON text of `Placements`: that with a digest, from the catalog; or from the datasource, and then the catalog gets it.
+ * @throws SvcError if it cannot be read; Error if the catalog has another one by now
+ */
+export async function placementsText(
+  { caller, request }: Pick<Session, 'caller' | 'request'>,
+  datasource: Datasource,
+  timeoutMs: number,
+  digest: string | undefined,
+): Promise<string> {
+  const { runtime } = request;
+  if (digest !== undefined) {
+    const text = await storedPlacements(runtime.db, datasource.name, digest);
+    if (text === undefined) throw new Error('the snapshot is older than the catalog');
+    return text;
+  }
+  const placements = await placementsOf(datasource, timeoutMs);
+  const text = JSON.stringify([...(placements ?? [])]);
+  if (placements !== undefined) keep(runtime, datasourceRow(caller.snapshot, datasource.name)?.secret, text);
+  return text;
+}
+
+/** Stores a text after the request. What fails is logged, and stored by a later read. */
+function keep({ db, waitUntil, log }: Store, secret: string | undefined, text: string | null): void {
+  if (secret === undefined) return;
+  waitUntil(keepPlacements(db, secret, text).catch((error: unknown) => log({ level: 'warn', event: 'placements_not_kept', message: loggedLine(error) })));
+}
+
+/** Reads after the request where a datasource has its tables, and stores it. @param isDue true: also if it was read a moment ago */
+export function renewLater(runtime: Store & Pick<Runtime, 'now'>, snapshot: Pick<Snapshot, 'datasources'>, datasource: Datasource, isDue = false): void {
+  const secret = datasourceRow(snapshot, datasource.name)?.secret;
+  const now = runtime.now();
+  if (secret === undefined || (!isDue && now - (renewed.get(secret) ?? Number.NEGATIVE_INFINITY) < PAUSE_MS)) return;
+  renewed.set(secret, now);
+  const renew = async (): Promise<void> => {
+    const placements = await placementsOf(datasource, TIMEOUT_MS);
+    keep(runtime, secret, placements === undefined ? null : JSON.stringify([...placements]));
+  };
+  runtime.waitUntil(renew().catch((error: unknown) => runtime.log({ level: 'warn', event: 'placements_not_read', message: loggedLine(error) })));
+}

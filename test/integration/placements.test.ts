@@ -1,0 +1,109 @@
+/** Where Citus has the tables of a datasource: read once, kept by the catalog, and printed by `kg doctor`. The tables of Citus' own catalog are simulated. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { CATALOG_OWNER, READER } from '../../dev/roles.ts';
+import { forgetSnapshots } from '../../src/catalog/snapshot.ts';
+import { main } from '../../src/cli/kg.ts';
+import { parseDatasourceSecret } from '../../src/engine/datasource.ts';
+import { forgetRoles, fromProbe, rememberRole } from '../../src/engine/settings.ts';
+import { forgetTargets } from '../../src/service/read/distributed.ts';
+import { forgetRenewals } from '../../src/service/read/placements.ts';
+import { startService, type TestService } from '../support/service.ts';
+import { shown } from '../unit/engine/fake.ts';
+
+const CITUS = [
+  'SET allow_system_table_mods = on',
+  'CREATE TABLE pg_catalog.pg_dist_partition (logicalrelid regclass, partmethod "char", partkey text, colocationid integer, repmodel "char")',
+  'GRANT SELECT ON pg_catalog.pg_dist_partition TO PUBLIC',
+  `CREATE FUNCTION pg_catalog.column_to_column_name(regclass, text) RETURNS text STABLE LANGUAGE sql
+     AS 'SELECT attname::text FROM pg_catalog.pg_attribute WHERE attrelid = $1 AND attnum = substring($2 from '':varattno ([0-9]+)'')::integer'`,
+  `INSERT INTO pg_catalog.pg_dist_partition VALUES ('shop.t_near', 'h', '{VAR :varno 1 :varattno 1}', 7, 'c'), ('shop.t_far', 'h', '{VAR :varno 1 :varattno 2}', 7, 'c'),
+     ('shop.t_kind', 'n', NULL, 2, 't')`,
+  "INSERT INTO pg_catalog.pg_extension SELECT 99999, 'citus', extowner, extnamespace, false, '1', NULL, NULL FROM pg_catalog.pg_extension WHERE extname = 'plpgsql'",
+];
+const SQL = 'SELECT city, COUNT(*) AS n FROM dsvc.place GROUP BY city ORDER BY city';
+
+let service: TestService;
+const waiting: Promise<unknown>[] = [];
+
+beforeAll(async () => {
+  service = await startService({
+    tables: [
+      'CREATE SCHEMA shop',
+      'CREATE TABLE shop.t_near (k integer, city text)',
+      'CREATE TABLE shop.t_far (city text, k integer)',
+      'CREATE TABLE shop.t_kind (k integer)',
+      "INSERT INTO shop.t_near VALUES (1, 'Oslo'), (2, 'Rome')",
+      "INSERT INTO shop.t_far VALUES ('Oslo', 3), ('Oslo', 4)",
+    ],
+    parts: { waitUntil: (work) => void waiting.push(work) },
+    database: {},
+  });
+  for (const sql of CITUS) await service.database.superuser(sql);
+  [forgetRoles, forgetTargets, forgetRenewals, forgetSnapshots].map((forget) => forget());
+  // PostgreSQL does not show settings of an extension that is not loaded
+  const role = fromProbe([['citus.shard_count', '32', 'x'], ...shown()]);
+  if (role) rememberRole({ name: 'main', ...parseDatasourceSecret(service.database.secret(READER)) }, role);
+  await service.rows(
+    `CREATE ONTOLOGY shop;
+CREATE CONCEPT place (k integer, city string, PRIMARY KEY (k));
+CREATE MAPPING m_near INTO place AS SELECT k, city FROM shop.t_near;
+CREATE MAPPING m_far INTO place AS SELECT k, city FROM shop.t_far`,
+    'shop',
+  );
+});
+afterAll(() => service?.close());
+
+const settled = async (): Promise<void> => {
+  for (let work = waiting.shift(); work !== undefined; work = waiting.shift()) await work;
+  forgetSnapshots();
+};
+const stored = async (): Promise<unknown> =>
+  JSON.parse(((await service.database.superuser('SELECT placements FROM kg_catalog.datasources'))[0]?.placements as string | null) ?? 'null');
+/** The requests that read where the tables are, and those that read rows by the distributing columns. */
+const reached = (): readonly [number, number] => {
+  const all = service.reached();
+  return [all.filter((b) => b.includes('pg_dist_partition')).length, all.filter((b) => b.includes('~d')).length];
+};
+const NEAR = ['["shop","t_near"]', { column: 'k', group: 7 }];
+
+it('is known from the first mappings on, kept for all isolates, and read again when it is ten minutes old or by kg doctor', async () => {
+  const rows = [
+    { city: 'Oslo', n: 3 },
+    { city: 'Rome', n: 1 },
+  ];
+  await settled();
+  expect(await stored()).toEqual([['["shop","t_far"]', { column: 'k', group: 7 }], NEAR]);
+  reached();
+  // another isolate, which has asked the datasource nothing
+  for (const forget of [forgetRoles, forgetTargets]) forget();
+  expect(await service.rows(SQL, 'shop')).toEqual(rows);
+  expect(reached()).toEqual([0, 1]);
+  // a table is distributed in another way: the rows stay the same
+  await service.database.superuser("UPDATE pg_catalog.pg_dist_partition SET colocationid = 8 WHERE logicalrelid = 'shop.t_far'::regclass");
+  expect(await service.rows(SQL, 'shop')).toEqual(rows);
+  await service.database.superuser("UPDATE kg_catalog.datasources SET placed = placed - interval '11 minutes'");
+  forgetSnapshots();
+  forgetRenewals();
+  expect(await service.rows(SQL, 'shop')).toEqual(rows);
+  await settled();
+  await settled();
+  expect(reached()).toEqual([1, 2]);
+  expect(await stored()).toEqual([['["shop","t_far"]', { column: 'k', group: 8 }], NEAR]);
+  expect(await service.rows(SQL, 'shop')).toEqual(rows);
+  expect(reached()).toEqual([0, 0]);
+
+  await service.database.superuser("UPDATE pg_catalog.pg_dist_partition SET colocationid = 7 WHERE logicalrelid = 'shop.t_far'::regclass");
+  const out: string[] = [];
+  const env = { KG_URL: '', KG_TOKEN: '', CATALOG_URL: service.database.secret(CATALOG_OWNER), DATASOURCE_MAIN: service.database.secret(READER) };
+  await main(['doctor'], { ...env, SESSION_FILE: 'missing.json' }, { out: (l) => out.push(l), err: (l) => out.push(l) });
+  expect(out).toContain('ok    datasource main: on Citus, tables of the co-location group 7: shop.t_far by k, shop.t_near by k');
+  expect(out).toContain('ok    datasource main: on Citus, reference tables: shop.t_kind');
+  forgetSnapshots();
+  service.reached();
+  expect(await service.rows(SQL, 'shop')).toEqual(rows);
+  expect(reached()).toEqual([0, 1]);
+
+  // another connection: nothing is known of it
+  await service.rows("CREATE OR REPLACE DATASOURCE main TYPE postgres SECRET 'DATASOURCE_MAIN'");
+  expect(await stored()).toBeNull();
+});
