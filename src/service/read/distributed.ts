@@ -1,4 +1,5 @@
 /** Distributed datasources (Citus): statements that one refuses are rewritten and planned again, and plans are made for where it has its tables. */
+import type { Snapshot } from '../../catalog/snapshot.ts';
 import type { Datasource } from '../../engine/datasource.ts';
 import { isDistributed, keepsNames } from '../../engine/settings.ts';
 import { SvcError } from '../../errors.ts';
@@ -64,3 +65,7 @@ export class Targets extends DatasourceFacts<Places> {
     return this.of(datasource, placed.digest).target;
   }
 }
+
+/** A part of the key of a plan: where the datasources of an ontology have their tables; empty without Citus. */
+export const placedKey = ({ datasources }: Pick<Snapshot, 'datasources'>, attached: readonly string[]): string =>
+  datasources.map((d) => (d.placed && attached.includes(d.key) ? `${d.key} ${d.placed.digest}` : '')).join('');

@@ -1,7 +1,6 @@
 /** Statements that read: they are planned over the current model and run on the datasource in one round trip. */
 
 import { STEPS_OF_A_CHARACTER, visited } from '../../budget.ts';
-import type { Snapshot } from '../../catalog/snapshot.ts';
 import type { Datasource } from '../../engine/datasource.ts';
 import { httpEngine } from '../../engine/engine.ts';
 import type { RowStream, RowsRequest } from '../../engine/rows.ts';
@@ -34,7 +33,7 @@ import { isLate, SYSTEM_TABLES, type SystemContext, systemTables } from '../tell
 import { type LateRows, systemContext } from '../tell/system-context.ts';
 import { planAcross } from './across.ts';
 import { PlanCounts } from './counts.ts';
-import { rewriteAfter, Targets } from './distributed.ts';
+import { placedKey, rewriteAfter, Targets } from './distributed.ts';
 import { References } from './enforced.ts';
 import { withPosition } from './faults.ts';
 import { findPlan, isValid, keepPlan, type VerifiedPlan } from './kept.ts';
@@ -322,10 +321,6 @@ function planKey(session: Session, text: string, context: PlanContext, output: O
     text,
   ].join('\u0000');
 }
-
-/** Where the datasources of an ontology have their tables; empty without Citus. */
-const placedKey = ({ datasources }: Pick<Snapshot, 'datasources'>, attached: readonly string[]): string =>
-  datasources.map((d) => (d.placed && attached.includes(d.key) ? `${d.key} ${d.placed.digest}` : '')).join('');
 
 /** The datasource that the request selects with `?datasource=d`. @throws SvcError 400 `unknown_datasource` */
 function chosenDatasource(session: Session): string | null {
