@@ -36,9 +36,16 @@ interface PutOptions {
   readonly metadata?: unknown;
 }
 
-/** Creates the namespace for one request. */
+/** A registration without a token expires after this time. Everybody can register clients, and only users can give them tokens. */
+const UNUSED_SECONDS = 7 * 86_400;
+
+/**
+ * Creates the namespace for one request. The library renews a registration after each request of the token endpoint that succeeds, also after a revocation
+ * of an invented token. Here only a request that issues a token renews it.
+ */
 export function namespaceOf(stores: Stores, mcp: Config['mcp'], now: () => number): KVNamespace {
   const seen = new Map<string, number>();
+  let hasIssued = false;
   const namespace = {
     async get(key: string, options?: { readonly type?: string }): Promise<unknown> {
       const text = (await registered(key, mcp)) ?? (await stored(key));
@@ -47,10 +54,15 @@ export function namespaceOf(stores: Stores, mcp: Config['mcp'], now: () => numbe
     async put(key: string, value: string, { expiration, expirationTtl, metadata }: PutOptions = {}): Promise<void> {
       const store = await storeOf(key);
       if (store === null) throw new Error('invalid record key');
-      const expires = expirationTtl !== undefined ? now() + expirationTtl * 1000 : expiration !== undefined ? expiration * 1000 : null;
       const version = seen.get(key) ?? 0;
-      if (!(await stores(store).write({ key, value, metadata, expires, seen: version }))) throw new RecordChanged(key);
+      const isUnused = key.startsWith('client:') && !hasIssued;
+      if (isUnused && version > 0) return;
+      const seconds = isUnused ? UNUSED_SECONDS : expirationTtl;
+      const expires = seconds !== undefined ? now() + seconds * 1000 : expiration !== undefined ? expiration * 1000 : null;
+      const written = { key, value: isUnused ? endingSoon(value, now()) : value, metadata, expires, seen: version };
+      if (!(await stores(store).write(written))) throw new RecordChanged(key);
       seen.set(key, version + 1);
+      hasIssued ||= key.startsWith('token:');
     },
     async delete(key: string): Promise<void> {
       const store = await storeOf(key);
@@ -72,6 +84,10 @@ export function namespaceOf(stores: Stores, mcp: Config['mcp'], now: () => numbe
   }
   return namespace as unknown as KVNamespace;
 }
+
+/** A registration with the end from which the library sees that the first token renews it. */
+const endingSoon = (value: string, now: number): string =>
+  JSON.stringify({ ...(JSON.parse(value) as object), registrationExpiresAt: Math.floor(now / 1000) + UNUSED_SECONDS });
 
 /** The client that is registered in the settings, in the library's format. */
 async function registered(key: string, { clientId, clientSecret, issuer, redirectUris }: Config['mcp']): Promise<string | null> {

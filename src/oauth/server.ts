@@ -56,7 +56,7 @@ const claimsKey = (session: string): string => `claims:${session}`;
 
 type LibraryEnv = { readonly OAUTH_KV: KVNamespace };
 
-/** The registration of a client expires if it is not used for this time. */
+/** The registration of a client that has got a token expires after this time. A token in the second half of it renews it. */
 const CLIENT_SECONDS = 90 * 86_400;
 const CONTEXT = { waitUntil: () => undefined, passThroughOnException: () => undefined, props: {} } as unknown as ExecutionContext;
 

@@ -529,6 +529,21 @@ describe('the server refuses', () => {
     expect((await register({ redirect_uris: redirect_uris.slice(0, 100) })).status).toBe(201);
   });
 
+  it('registrations for more than 7 days until their first token, also if they revoke invented ones', async () => {
+    const days = async (client: string): Promise<number> => {
+      const name = `${parts().config.locationHint ?? '-'}:client:${client}`;
+      const read = async (_object: unknown, state: DurableObjectState): Promise<number> =>
+        ((await state.storage.get<{ readonly expires: number }>(`client:${client}`))?.expires ?? 0) - Date.now();
+      return Math.round((await runInDurableObject(env.OAUTH_STORE.get(env.OAUTH_STORE.idFromName(name)), read)) / 86_400_000);
+    };
+    const client = await newClient();
+    expect(await days(client)).toBe(7);
+    const revoked = await token({ token: 'a:b:c', token_type_hint: 'access_token', client_id: client });
+    expect([revoked.status, await days(client)]).toEqual([200, 7]);
+    await signIn(client, await visitor());
+    expect(await days(client)).toBe(90);
+  });
+
   it('objects for invented tokens, codes and clients', async () => {
     const filled = async (): Promise<number> => {
       const ids = await listDurableObjectIds(env.OAUTH_STORE);
