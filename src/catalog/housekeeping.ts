@@ -5,6 +5,8 @@ const OLD_AUDIT = sql`DELETE FROM kg_catalog.audit WHERE at < now() - make_inter
 const OLD_HISTORY = sql`DELETE FROM kg_catalog.agents_history WHERE started < now() - make_interval(days => $1::int)`;
 const OLD_FAILURES = sql`DELETE FROM kg_catalog.audit_failures WHERE hour < now() - make_interval(days => $1::int)`;
 const ENDED_SESSIONS = sql`DELETE FROM kg_catalog.ended_sessions WHERE until < now()`;
+// longer than any pause between two runs
+const OLD_STARTS = sql`DELETE FROM kg_catalog.job_starts WHERE started < now() - interval '1 day'`;
 const DEAD_TOKENS = sql`DELETE FROM kg_catalog.tokens WHERE expires < now() - interval '30 days' OR revoked < now() - interval '30 days'`;
 
 /** So many versions of each ontology are always kept: the current one, which requests of up to a minute ago may still use, and those before it. */
@@ -28,6 +30,7 @@ export async function housekeeping(db: CatalogDb, { auditRetentionDays, historyR
     { sql: OLD_HISTORY, params: [historyRetentionDays] },
     { sql: DEAD_TOKENS, params: [] },
     { sql: ENDED_SESSIONS, params: [] },
+    { sql: OLD_STARTS, params: [] },
     ...(versionRetentionDays === 0 ? [] : [{ sql: OLD_VERSIONS, params: [versionRetentionDays, NEWEST] }]),
   ]);
 }

@@ -1,4 +1,5 @@
 /** Jobs in the catalog (migrations/017): what they run and when, their runs, and the results. */
+import { fold } from '../ontology/names.ts';
 import { type Call, type CatalogDb, call, type Row, sql } from './db.ts';
 
 /** What a job runs, when, and as whom. Moments are in milliseconds since 1970. */
@@ -65,8 +66,13 @@ const READ = sql`SELECT j.id::text AS id, j.ontology_id::text AS ontology_id, o.
   FROM kg_catalog.jobs j JOIN kg_catalog.ontologies o ON o.id = j.ontology_id JOIN kg_catalog.users u ON u.id = j.maker_id
   WHERE j.ontology_id = $1::uuid OR j.id = $2::uuid ORDER BY j.job_key COLLATE "C"`;
 // only one of several claims has an effect: the row is locked, and the others then see the run
-const CLAIM = sql`UPDATE kg_catalog.jobs SET run = $2::uuid, run_until = now() + make_interval(secs => $4::int), started = now()
-  WHERE id = $1::uuid AND (run IS NULL OR run_until < now()) AND floor(extract(epoch FROM next_run) * 1000)::bigint = $3::bigint AND edition = $5::bigint RETURNING id`;
+const CLAIM = sql`WITH claimed AS (UPDATE kg_catalog.jobs SET run = $2::uuid, run_until = now() + make_interval(secs => $4::int), started = now()
+  WHERE id = $1::uuid AND (run IS NULL OR run_until < now()) AND floor(extract(epoch FROM next_run) * 1000)::bigint = $3::bigint AND edition = $5::bigint
+  RETURNING id, ontology_id, kind),
+  begun AS (INSERT INTO kg_catalog.job_starts SELECT ontology_id, kind, $6, now() FROM claimed ON CONFLICT (ontology_id, kind, target) DO UPDATE SET started = now())
+  SELECT id FROM claimed`;
+const LAST_START = sql`SELECT floor(extract(epoch FROM started) * 1000)::bigint::text AS started FROM kg_catalog.job_starts
+  WHERE ontology_id = $1::uuid AND kind = $2 AND target = $3`;
 // RUN JOB of a paused job sets the next run, which a pause deletes
 const STEP = sql`UPDATE kg_catalog.jobs SET run_until = now() + make_interval(secs => $3::int)
   WHERE id = $1::uuid AND run = $2::uuid AND edition = $4::bigint AND NOT (paused AND next_run IS NULL) RETURNING id`;
@@ -152,8 +158,14 @@ export async function readJob(db: CatalogDb, id: string): Promise<StoredJob | un
  * Begins a run, unless another one goes on or the job was changed after it was read.
  * @param seconds how long no other run may begin if this one does not end @throws SvcError 503
  */
-export async function claimJob(db: CatalogDb, { id, nextRun, edition }: StoredJob, run: string, seconds: number): Promise<boolean> {
-  return (await db.query(CLAIM, [id, run, nextRun, seconds, edition])).length > 0;
+export async function claimJob(db: CatalogDb, { id, nextRun, edition, target }: StoredJob, run: string, seconds: number): Promise<boolean> {
+  return (await db.query(CLAIM, [id, run, nextRun, seconds, edition, fold(target)])).length > 0;
+}
+
+/** When a run of any job of an ontology with this statement began last, within a day; null: there was none. @throws SvcError 503 */
+export async function lastStart(db: CatalogDb, ontologyId: string, { kind, target }: Pick<JobParts, 'kind' | 'target'>): Promise<number | null> {
+  const [row] = await db.query(LAST_START, [ontologyId, kind, fold(target)]);
+  return row === undefined ? null : moment(row.started);
 }
 
 /** Lets a run go on for `seconds` more. @returns false if the job was paused, replaced or dropped, or another run has begun @throws SvcError 503 */

@@ -44,7 +44,10 @@ async function settled(): Promise<void> {
   for (let i = 0; i < 20 && (await ring()) > 0; i++);
 }
 /** As if all runs had begun earlier: RUN JOB does not wait for a while. */
-const waited = (): Promise<unknown> => catalog("UPDATE kg_catalog.jobs SET started = started - interval '1 hour', ended = ended - interval '1 hour'");
+async function waited(): Promise<void> {
+  await catalog("UPDATE kg_catalog.jobs SET started = started - interval '1 hour', ended = ended - interval '1 hour'");
+  await catalog("UPDATE kg_catalog.job_starts SET started = started - interval '1 hour'");
+}
 async function runs(): Promise<Record<string, unknown>> {
   await waited();
   await service.rows('RUN JOB nightly', 'shop');
@@ -66,6 +69,7 @@ beforeEach(async () => {
   clock.ahead = 0;
   for (const { name } of await catalog('SELECT name FROM kg_catalog.jobs')) await service.rows(`DROP JOB ${name}`, 'shop');
   await settled();
+  await catalog('DELETE FROM kg_catalog.job_starts');
   logged.length = 0;
   counted.length = 0;
   jobs.items.clear();
@@ -156,6 +160,26 @@ describe('a job', () => {
     expect((await shown())[0].next_run).not.toBeNull();
     const [altered] = await service.rows("ALTER JOB nightly SCHEDULE '30  2 * * *' TIMEZONE 'Asia/Kolkata'", 'shop');
     expect(altered).toMatchObject({ schedule: '30 2 * * *', timezone: 'Asia/Kolkata', paused: false, next_run: expect.stringContaining('T21:00:00') });
+  });
+
+  it('does not run more often if it is dropped and made again, replaced, or another job has its statement', async () => {
+    const plain = JOB.replace('OR REPLACE ', '');
+    await service.rows(`${plain}; RUN JOB nightly`, 'shop');
+    await settled();
+    const ended = logged.length;
+    const again = [`DROP JOB nightly; ${plain}; RUN JOB nightly`, `${JOB}; ${JOB}; RUN JOB nightly`, `${plain.replaceAll('nightly', 'other')}; RUN JOB other`];
+    for (const sql of again) {
+      const [queued] = await service.rows(sql, 'shop');
+      const wait = Math.round((Date.parse(queued.next_run) - Date.now()) / 1000);
+      expect([wait > 30, wait <= 60], sql).toEqual([true, true]);
+      await settled();
+    }
+    expect(logged.slice(ended).filter(({ event }) => event === 'job')).toEqual([]);
+    await waited();
+    const [queued] = await service.rows('RUN JOB other', 'shop');
+    expect(Date.parse(queued.next_run)).toBeLessThanOrEqual(Date.now());
+    await settled();
+    expect((await shown()).map(({ job_name, status }) => [job_name, status])).toEqual(expect.arrayContaining([['other', 'succeeded']]));
   });
 
   it('is refused if its schedule, zone, name or statement is wrong', async () => {

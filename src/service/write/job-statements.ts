@@ -1,6 +1,17 @@
 /** CREATE, ALTER, RUN and DROP JOB (docs/design/jobs.md). */
 import { digestOfAdmin, earlierOf, type Maker } from '../../auth/resume.ts';
-import { dropJob as deleteJob, insertJob, listJobs, type NewJob, pauseJob, replaceJob, rescheduleJob, resumeJob, wantJob } from '../../catalog/jobs.ts';
+import {
+  dropJob as deleteJob,
+  insertJob,
+  lastStart,
+  listJobs,
+  type NewJob,
+  pauseJob,
+  replaceJob,
+  rescheduleJob,
+  resumeJob,
+  wantJob,
+} from '../../catalog/jobs.ts';
 import { badRequest, forbidden, loggedLine, SvcError } from '../../errors.ts';
 import { jobRun } from '../../language/modelling/job.ts';
 import type { Name } from '../../language/statements.ts';
@@ -103,10 +114,15 @@ async function makerOf({ principal, session }: Changing): Promise<string> {
 }
 
 const iso = (at: number): string => new Date(at).toISOString();
-/** The first moment of a schedule. A job that has run keeps its pace: a change of the schedule does not let it run more often. */
-async function firstRun(schedule: Schedule, runtime: Runtime, kind: string, old?: Known): Promise<number> {
-  const earlier = old === undefined || old.kind !== kind || old.started === null ? 0 : afterPace(kind, old.started);
-  const after = Math.max(runtime.now(), earlier);
+/** When the last run began that counts for the pace of a job: of this job, or of another one with its statement, also if it was dropped. */
+async function lastOf({ db }: Changing, { row }: Draft, job: Pick<Known, 'kind' | 'target'>, started: number | null): Promise<number | null> {
+  const last = await lastStart(db, row.id, job);
+  return last === null ? started : Math.max(last, started ?? 0);
+}
+
+/** The first moment of a schedule. What has run keeps its pace: a change of the schedule, or another job, does not let it run more often. */
+async function firstRun(schedule: Schedule, { now }: Runtime, kind: string, last: number | null): Promise<number> {
+  const after = Math.max(now(), last === null ? 0 : afterPace(kind, last));
   return (await nextRun(schedule, after)) ?? after;
 }
 
@@ -129,6 +145,7 @@ async function createJob(ctx: Changing, { name, run, text, source, ...statement 
   const schedule = await checkedSchedule(run.kind, statement.schedule, statement.timezone);
   await requireMayRun(ctx, draft, run);
   const { principal } = ctx;
+  const last = await lastOf(ctx, draft, { kind: run.kind, target: run.name.text }, old?.kind === run.kind ? old.started : null);
   const job: NewJob = {
     id: old?.id ?? crypto.randomUUID(),
     ontologyId: draft.row.id,
@@ -140,7 +157,7 @@ async function createJob(ctx: Changing, { name, run, text, source, ...statement 
     ...schedule,
     makerId: principal.userId,
     maker: await makerOf(ctx),
-    nextRun: await firstRun(schedule, ctx.session.request.runtime, run.kind, old),
+    nextRun: await firstRun(schedule, ctx.session.request.runtime, run.kind, last),
   };
   jobs.set(key, { ...job, paused: false, started: old?.started ?? null });
   return {
@@ -180,7 +197,7 @@ async function alterJob(ctx: Changing, { name, action, source }: AlterJob): Prom
       ? await checkedSchedule(job.kind, at(job.schedule), at(job.timezone))
       : await checkedSchedule(job.kind, action.schedule, action.timezone);
   const paused = action !== 'resume' && job.paused;
-  const next = await firstRun(schedule, runtime, job.kind, job);
+  const next = await firstRun(schedule, runtime, job.kind, await lastOf(ctx, draft, job, job.started));
   jobs.set(job.key, { ...job, schedule: schedule.schedule, timezone: schedule.timezone, paused, nextRun: paused ? job.nextRun : next });
   const change = action === 'resume' ? resumeJob(job.id, next) : rescheduleJob(job.id, schedule.schedule, schedule.timezone, next);
   return {
@@ -194,7 +211,7 @@ async function runJob(ctx: Changing, { name, source }: RunJob): Promise<Done> {
   requireJobs(ctx);
   await requireMayRunStored(ctx, draft, job, source.offset);
   const now = ctx.session.request.runtime.now();
-  const wanted = wantedRun(job.kind, job.started, now);
+  const wanted = wantedRun(job.kind, await lastOf(ctx, draft, job, job.started), now);
   // the schedule may have an earlier moment
   const at = job.nextRun !== null && job.nextRun > now ? Math.min(wanted, job.nextRun) : wanted;
   return { ...done(wantJob(job.id, at), { job: job.name, status: 'queued', next_run: iso(at) }), perform: () => woken(ctx, job.id, at) };
