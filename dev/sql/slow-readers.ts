@@ -4,12 +4,14 @@ import type { Answer } from './answer.ts';
 const BYTES_PER_MS = 2048;
 /** No two answers end within this time: the connection of an answer becomes free a moment after its end. */
 const END_EVERY_MS = 100;
+/** A request that has waited for so many times the patience does not wait for its turn. It is less than the time after which a request gives up. */
+const URGENT = 2.5;
 
 /** Times of SlowReaders, in milliseconds. */
 export interface Patience {
   /** How long a caller may keep PostgreSQL waiting, in addition to the time for what it has read. */
   readonly slowMs: number;
-  /** How long a request waits for a connection until slower readers lose theirs. */
+  /** How long requests wait until slower readers lose their connections, while no connection becomes free by itself. */
   readonly patienceMs: number;
 }
 
@@ -28,19 +30,28 @@ export class SlowReaders {
   readonly #patience: Patience;
   readonly #readers = new Map<Answer, Reader>();
   #endedAt = Number.NEGATIVE_INFINITY;
+  /** When a request that waited got a connection last. */
+  #movedAt = Number.NEGATIVE_INFINITY;
 
   constructor(patience: Patience) {
     this.#patience = patience;
   }
 
-  /** Waits for a connection while all are in use. If this takes long, answers end whose callers do not read. */
+  /**
+   * Waits for a connection while all are in use. If this takes long, answers end whose callers do not read. Each connection that another request gets begins
+   * the time again, because the queue goes on then, but only for a while.
+   */
   async makeRoom<T>(connection: Promise<T>): Promise<T> {
     const begun = performance.now();
+    const { patienceMs } = this.#patience;
     const ending = setInterval(() => {
-      if (performance.now() - begun >= this.#patience.patienceMs) this.#endSlowest();
+      const now = performance.now();
+      if (now - Math.max(begun, this.#movedAt) >= patienceMs || now - begun >= URGENT * patienceMs) this.#endSlowest();
     }, END_EVERY_MS);
     try {
-      return await connection;
+      const found = await connection;
+      this.#movedAt = performance.now();
+      return found;
     } finally {
       clearInterval(ending);
     }

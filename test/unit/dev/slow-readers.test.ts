@@ -90,4 +90,37 @@ describe('a slow reader', () => {
     await elapse(1000);
     expect(ended).toEqual(['first', 'second', 'third']);
   });
+
+  it('is not ended while the requests before get connections, until one has waited for 5 seconds', async () => {
+    const { slow, ended, pause } = readers();
+    for (const name of ['first', 'second']) pause(name);
+    await elapse(10_000);
+    const gives = Array.from({ length: 8 }, () => waits(slow));
+    for (const give of gives) {
+      await elapse(600);
+      give();
+    }
+    expect(ended).toEqual([]);
+    const more = Array.from({ length: 8 }, () => waits(slow));
+    for (const give of more) {
+      await elapse(1000);
+      give();
+      if (give === more[3]) expect(ended).toEqual([]);
+    }
+    expect(ended).toEqual(['first', 'second']);
+  });
+
+  it('is ended once for several requests, if the connection that becomes free serves them', async () => {
+    const { slow, ended, pause } = readers();
+    for (const name of ['first', 'second', 'third']) pause(name);
+    await elapse(10_000);
+    const gives = Array.from({ length: 5 }, () => waits(slow));
+    await elapse(2050);
+    expect(ended).toEqual(['first']);
+    for (const give of gives) {
+      give();
+      await elapse(300);
+    }
+    expect(ended).toEqual(['first']);
+  });
 });
