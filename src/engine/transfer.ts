@@ -1,9 +1,10 @@
 /** Tables with the rows of a mapping of another datasource: one SELECT streams the rows there, and the writer inserts them in parts (docs/design/caches.md#in-another-datasource). */
 import { badRequest, type SvcError } from '../errors.ts';
-import { type CachedRows, dropCachedTable, finishTable, type Limits, listed, writeBatch } from './cached-table.ts';
+import { type CachedRows, dropCachedTable, finishTable, type Increment, type Limits, listed, writeBatch } from './cached-table.ts';
 import type { Datasource } from './datasource.ts';
 import { httpEngine, type RunOptions } from './engine.ts';
-import { fixed, type OwnText, written } from './statement.ts';
+import { type SentIncrement, sentIncrement } from './increment.ts';
+import { fixed, type OwnText, type SqlText, written } from './statement.ts';
 
 /** A column of the table. */
 export interface TransferColumn {
@@ -33,21 +34,30 @@ const ALL_ROWS = { row_security: 'off' };
 /**
  * Makes a table, fills it by a transaction for each part, and gives it its indexes and statistics. If that fails, the table is dropped as far as possible.
  * @param reader the role that runs queries in the datasource of the table
+ * @param increment undefined: all rows are sent; otherwise those that have changed, and the keys of the others, whose rows are those of the older table
  * @returns the number of rows, as text
  * @throws SvcError 400, 502, 504
  */
-export async function transferTable(reader: Datasource, writer: Datasource, table: CachedRows, { source, columns }: Transfer, limits: Limits): Promise<string> {
-  const { schema, name, rows } = table;
+export async function transferTable(
+  reader: Datasource,
+  writer: Datasource,
+  table: CachedRows,
+  { source, columns }: Transfer,
+  limits: Limits,
+  increment?: Increment,
+): Promise<string> {
+  const { schema, name, rows, key = [] } = table;
   const [user] = await httpEngine.batch(reader, [{ text: fixed`SELECT current_user::text` }], { ...limits, ownText: true });
   const definitions = columns.map(
     (c) => written`${c.name} pg_catalog.${c.type}${c.collation === undefined ? fixed`` : written` COLLATE pg_catalog.${c.collation}`}`,
   );
-  const values = columns.map((c, i) => written`(r.value ->> ${i})::pg_catalog.${c.type}`);
-  const insert = written`INSERT INTO ${schema}.${name} SELECT ${listed(values)} FROM pg_catalog.json_array_elements($1::pg_catalog.json) AS r(value)`;
-  const texts = written`SELECT pg_catalog.to_json(ARRAY[${listed(columns.map(textOf))}]) FROM (\n${rows}\n) d`;
+  const sent = increment && sentIncrement(key, increment);
+  const insert = written`INSERT INTO ${schema}.${name} ${partRows(table, columns, sent)}`;
   try {
     await writeBatch(writer, [{ text: written`CREATE TABLE ${schema}.${name} (${listed(definitions)})` }], {}, limits);
-    await streamed(source, texts, limits, async (part) => {
+    const [since] = sent === undefined ? [] : await writeBatch(writer, [sent.since], {}, limits);
+    const params = since === undefined ? [] : [since[0]?.[0] ?? null];
+    await streamed(source, { text: textsOf(rows, columns, key, sent), params }, limits, async (part) => {
       await writeBatch(writer, [{ text: insert, params: [part] }], {}, limits);
     });
     return await finishTable(reader, writer, table, user?.rows[0]?.[0] ?? '', limits, []);
@@ -58,6 +68,27 @@ export async function transferTable(reader: Datasource, writer: Datasource, tabl
   }
 }
 
+const PART = fixed`pg_catalog.json_array_elements($1::pg_catalog.json) AS r(value)`;
+
+/** The rows of a part: those that were sent, and those of the older table whose keys were sent, after a NULL. */
+function partRows({ key = [] }: CachedRows, columns: readonly TransferColumn[], sent: SentIncrement | undefined): OwnText {
+  const value = (type: string, i: number): OwnText => written`(r.value ->> ${i})::pg_catalog.${type}`;
+  if (sent === undefined) return written`SELECT ${listed(columns.map((c, i) => value(c.type, i)))} FROM ${PART}`;
+  const changed = written`SELECT ${listed(columns.map((c, i) => value(c.type, i + 1)))} FROM ${PART} WHERE r.value ->> 0 IS NOT NULL`;
+  const keyOf = (name: string): OwnText => value(columns.find((c) => c.name === name)?.type ?? 'text', key.indexOf(name) + 1);
+  return written`${changed} UNION ALL ${sent.kept(keyOf, written`(SELECT * FROM ${PART} WHERE r.value ->> 0 IS NULL) r`)}`;
+}
+
+/** The SELECT of the rows to send, each as an array of texts. */
+function textsOf(rows: SqlText, columns: readonly TransferColumn[], key: readonly string[], sent: SentIncrement | undefined): OwnText {
+  const all = columns.map(textOf);
+  const from = written`FROM (\n${rows}\n) d`;
+  if (sent === undefined) return written`SELECT pg_catalog.to_json(ARRAY[${listed(all)}]) ${from}`;
+  const keys = columns.filter((c) => key.includes(c.name)).toSorted((a, b) => key.indexOf(a.name) - key.indexOf(b.name));
+  const changed = written`ARRAY['', ${listed(all)}]`;
+  return written`SELECT pg_catalog.to_json(CASE WHEN ${sent.isChanged} THEN ${changed} ELSE ARRAY[NULL, ${listed(keys.map(textOf))}] END) ${from}`;
+}
+
 /** The value of a column as text, with the blanks of a `char(n)`. */
 const textOf = ({ name, type }: TransferColumn): OwnText =>
   type === 'bpchar' ? written`(pg_catalog.to_json(d.${name}) #>> '{}')` : written`d.${name}::pg_catalog.text`;
@@ -65,11 +96,11 @@ const textOf = ({ name, type }: TransferColumn): OwnText =>
 /** Runs a SELECT of one json column, and calls `write` with each part of its rows, as the text of an array. The next part is read when `write` has ended. */
 async function streamed(
   source: Datasource,
-  text: OwnText,
+  statement: { readonly text: OwnText; readonly params: readonly (string | null)[] },
   limits: Pick<RunOptions, 'timeoutMs' | 'signal'>,
   write: (part: string) => Promise<void>,
 ): Promise<void> {
-  const request = { text, ...limits, maxBytes: Number.MAX_SAFE_INTEGER, owner: 'transfer', settings: ALL_ROWS, ownText: true };
+  const request = { ...statement, ...limits, maxBytes: Number.MAX_SAFE_INTEGER, owner: 'transfer', settings: ALL_ROWS, ownText: true };
   const found = await httpEngine.rows(source, request);
   const reader = found.stream.getReader();
   const parts = new RowParts();

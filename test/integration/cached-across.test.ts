@@ -273,7 +273,7 @@ describe('a mapping that is cached in another datasource', () => {
     }
     const faults = {
       "CACHE MAPPING m_item USING nowhere OPTIONS (schema = 'cached')": 'unknown_datasource',
-      "CACHE MAPPING m_item USING other OPTIONS (schema = 'cached', incremental = 'k')": 'not_supported',
+      "CACHE MAPPING m_item USING other OPTIONS (schema = 'cached', incremental = 'x')": 'bad_value',
       "CACHE MAPPING m_sale USING main OPTIONS (schema = 'cached')": 'secret_not_set',
     };
     for (const [sql, code] of Object.entries(faults)) expect(await service.fault(sql, 'shop'), sql).toBe(`400 ${code}`);

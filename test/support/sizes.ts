@@ -13,6 +13,7 @@ export const SIZES = {
   'integration/differential/policies': { queries: [60, 10_000, 640] },
   'integration/differential/cubes': { queries: [50, 10_000, 640] },
   'integration/cached-across-generated': { rounds: [2, 100, 20], queries: [6, 25, 12] },
+  'integration/cached-across-increments': { refreshes: [4, 300, 40] },
   'integration/hidden-twins': { models: [1, 120, 16] },
   'integration/planner/decorrelate': { queries: [100, 400, 400] },
   'integration/planner/names': { lists: [100, 5000] },

@@ -53,8 +53,6 @@ async function cacheMapping(ctx: Changing, { name, datasource: other, options: w
   const isWritten = written !== null || old === undefined;
   const rowKey = keyOf(graph, mapping);
   const options = isWritten ? cacheOptions(written ?? [], source.offset, mapping, rowKey) : stillPossible(old, mapping, rowKey, source.offset);
-  if (from !== undefined && options.incremental !== null)
-    throw badRequest('not_supported', 'rows of another datasource are always read in full, without `incremental`', { offset: source.offset });
   requireFresh(ctx, draft, { old, options }, source.offset);
   const select = cachedSelect(graph, runtime.parser, mapping, allowedFunctionsOf(draft.row));
   if (typeof select === 'string')

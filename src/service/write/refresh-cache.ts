@@ -3,7 +3,7 @@ import type { Caller } from '../../auth/authenticate.ts';
 import { beginTable, type CacheOptions, dueTables, failTable, flipTable, tableDropped } from '../../catalog/caches.ts';
 import { type DatasourceRow, forgetSnapshots, MAX_AGE_MS } from '../../catalog/snapshot.ts';
 import type { Config } from '../../config.ts';
-import { type CachedIndex, type CachedRows, dropCachedTable, type Limits, makeCachedTable, type TableName } from '../../engine/cached-table.ts';
+import { type CachedIndex, type CachedRows, dropCachedTable, type Increment, makeCachedTable, type TableName } from '../../engine/cached-table.ts';
 import { type Datasource, parseDatasourceSecret } from '../../engine/datasource.ts';
 import { DatasourceFault } from '../../engine/errors.ts';
 import { type TransferColumn, transferTable } from '../../engine/transfer.ts';
@@ -120,7 +120,9 @@ export async function refreshCache(runtime: Runtime, caller: Caller, target: Cac
     const all = { ...table, rows, sources, indexes: indexes.slice(0, MOST_INDEXES), counted, key: growing?.key };
     const limits = { timeoutMs: REFRESH_MS, signal };
     const transfer = from && { source: datasourceOf(runtime, caller, from.name), columns: from.columns };
-    made = transfer ? { count: await transferTable(reader, writer, all, transfer, limits), base: null } : await makeRows(reader, writer, all, limits, growing);
+    const make: Make = (increment) =>
+      transfer ? transferTable(reader, writer, all, transfer, limits, increment) : makeCachedTable(reader, writer, all, limits, increment);
+    made = await makeRows(make, growing);
   } catch (error) {
     const fault = error instanceof SvcError ? error : undefined;
     // without an answer of the database, the table may still be made; one with rows of another datasource may be left
@@ -141,18 +143,21 @@ interface Made {
   readonly base: string | null;
 }
 
+/** Makes a table. @param increment undefined: it gets all rows @returns the number of its rows, as text */
+type Make = (increment: Increment | undefined) => Promise<string>;
+
 /** Makes a table by an increment if there is one. If a statement of it fails, all rows are read: the older table may be gone, or the types may have changed. */
-async function makeRows(reader: Datasource, writer: Datasource, table: CachedRows, limits: Limits, growing: Growing | undefined): Promise<Made> {
+async function makeRows(make: Make, growing: Growing | undefined): Promise<Made> {
   const { base, rows } = growing?.increment ?? {};
   if (base !== undefined) {
     try {
-      return { count: await makeCachedTable(reader, writer, table, limits, rows), base: base.id };
+      return { count: await make(rows), base: base.id };
     } catch (error) {
       const isStatement = error instanceof SvcError && error.status < 503 && error.cause instanceof DatasourceFault && error.cause.sqlstate !== undefined;
       if (!isStatement) throw error;
     }
   }
-  return { count: await makeCachedTable(reader, writer, table, limits), base: null };
+  return { count: await make(undefined), base: null };
 }
 
 /** Drops the tables of caches that nothing reads any more. What fails is logged, and tried again by the next sweep. */
