@@ -37,6 +37,8 @@ const conditionsOf = (query: SelectStmt): Condition[] => conjuncts(query.whereCl
  * removes a branch by a constant, but does not use an index for a CASE
  */
 export function mergeTables(selects: readonly MappingSelect[], typesAreFiltered: boolean): SelectStmt[] {
+  const [only] = selects;
+  if (only !== undefined && selects.length === 1) return [only.query];
   const groups: Group[] = [];
   // only mappings of one table are compared: a concept may have thousands of mappings
   const ofTable = new Map<string, Group[]>();

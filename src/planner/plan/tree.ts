@@ -163,7 +163,10 @@ function structuredCloneTree(v: unknown): unknown {
   made();
   if (Array.isArray(v)) return v.map(structuredCloneTree);
   const out: Record<string, unknown> = {};
-  for (const k in v) out[k] = structuredCloneTree((v as Record<string, unknown>)[k]);
+  for (const k in v) {
+    const member = (v as Record<string, unknown>)[k];
+    out[k] = typeof member === 'object' ? structuredCloneTree(member) : member;
+  }
   return out;
 }
 
@@ -176,12 +179,18 @@ export function isSame(a: unknown, b: unknown, step?: () => void): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
   step?.();
-  if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item, i) => isSame(item, b[i], step));
+  if (Array.isArray(a)) {
+    if (!Array.isArray(b) || a.length !== b.length) return false;
+    for (let i = 0; i < a.length; i++) if (!isSame(a[i], b[i], step)) return false;
+    return true;
+  }
   const [first, second] = [a as Record<string, unknown>, b as Record<string, unknown>];
   let left = 0;
   for (const k in first) {
-    if (first[k] === undefined || isPlace(k)) continue;
-    if (!isSame(first[k], second[k], step)) return false;
+    const one = first[k];
+    if (one === undefined || isPlace(k)) continue;
+    const other = second[k];
+    if (one !== other && !isSame(one, other, step)) return false;
     left++;
   }
   for (const k in second) if (second[k] !== undefined && !isPlace(k)) left--;
@@ -243,8 +252,10 @@ export function eachColumn(value: unknown, visit: (ref: ColumnRef) => void): voi
   }
   const o = value as Record<string, unknown>;
   for (const k in o) {
-    if (k === 'ColumnRef') visit(o.ColumnRef as ColumnRef);
-    else if (!hasOnlyNames(k)) eachColumn(o[k], visit);
+    const v = o[k];
+    if (typeof v !== 'object' || v === null) continue;
+    if (k === 'ColumnRef') visit(v as ColumnRef);
+    else if (!hasOnlyNames(k)) eachColumn(v, visit);
   }
 }
 

@@ -10,9 +10,23 @@ import type { CallerFacts } from '../secure/access.ts';
 
 const ARGUMENTS: Readonly<Record<string, number>> = { username: 0, has_role: 1, claim: 1 };
 
-/** The names of the functions, with either prefix. */
-export const callerFunctions = (product: string): ReadonlySet<string> =>
-  new Set(['svc', product].flatMap((p) => Object.keys(ARGUMENTS).map((f) => `${p}_${f}`)));
+/** The names of the functions by product, with either prefix. */
+const CALLER_FUNCTIONS = new Map<string, ReadonlySet<string>>();
+
+function callerFunctions(product: string): ReadonlySet<string> {
+  let names = CALLER_FUNCTIONS.get(product);
+  if (names === undefined) {
+    names = new Set(['svc', product].flatMap((p) => Object.keys(ARGUMENTS).map((f) => `${p}_${f}`)));
+    CALLER_FUNCTIONS.set(product, names);
+  }
+  return names;
+}
+
+/** Some allowed functions, and the functions of the caller. */
+export function withCallerFunctions(allowed: ReadonlySet<string>, product: string): ReadonlySet<string> {
+  const own = callerFunctions(product);
+  return allowed.size === 0 ? own : new Set([...allowed, ...own]);
+}
 
 const NOBODY: CallerFacts = { username: '', roles: [], claims: {} };
 

@@ -16,7 +16,7 @@ import { clone, isSubQuery, type Node, type SelectStmt, string, walk } from '../
 import { printSelect } from '../print/index.ts';
 import type { DeclaredTable } from '../verify/index.ts';
 import { cachedRows } from './cached-rows.ts';
-import { callerFunctions } from './caller.ts';
+import { withCallerFunctions } from './caller.ts';
 import { DeclaredTables } from './declared-tables.ts';
 import { forgetLocations, locationsOf } from './locations.ts';
 import { type MappedRows, mappedRows } from './mapped.ts';
@@ -65,7 +65,7 @@ export class Texts {
     this.#facts = facts;
     this.#bindCaller = bindCaller;
     this.#allowed = context.allowedFunctions ?? new Set();
-    this.#withCallerFunctions = new Set([...this.#allowed, ...callerFunctions(context.product)]);
+    this.#withCallerFunctions = withCallerFunctions(this.#allowed, context.product);
   }
 
   /** Notes the facts of a text that may have been parsed earlier. @throws SvcError 400 `forbidden_function` if it calls a function that is no longer allowed */
