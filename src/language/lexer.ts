@@ -40,6 +40,8 @@ const isLineEnd = (c: number): boolean => c === LF || c === CR;
 /** Every non-ASCII character may be part of a name. */
 const startsWord = (c: number): boolean => (c >= 97 && c <= 122) || (c >= 65 && c <= 90) || c === UNDERSCORE || c >= 0x80;
 const inWord = (c: number): boolean => startsWord(c) || isDigit(c) || c === DOLLAR;
+/** 1 for each ASCII character that may be part of a name. */
+const IN_WORD = Uint8Array.from({ length: 0x80 }, (_, c) => (inWord(c) ? 1 : 0));
 
 const HEX = /0[xX](?:_?[0-9a-fA-F])+|0[oO](?:_?[0-7])+|0[bB](?:_?[01])+/y;
 const DECIMAL = /(?:\d(?:_?\d)*(?:\.(?!\.)(?:\d(?:_?\d)*)?)?|\.\d(?:_?\d)*)(?:[eE][+-]?\d(?:_?\d)*)?/y;
@@ -93,8 +95,8 @@ export function requireText(text: string): void {
  */
 export function plainEnd(text: string, start: number): number {
   const c = text.charCodeAt(start);
-  if (isSpace(c) || c === COMMA || c === OPEN || c === CLOSE || c === SEMICOLON) return start + 1;
-  if (!startsWord(c)) return -1;
+  if (IN_WORD[c] !== 1 && c < 0x80) return isSpace(c) || c === COMMA || c === OPEN || c === CLOSE || c === SEMICOLON ? start + 1 : -1;
+  if (isDigit(c) || c === DOLLAR) return -1;
   const end = wordEnd(text, start);
   const next = text.charCodeAt(end);
   // the word may be the prefix of a string, as in E'..' and U&'..'
@@ -141,7 +143,7 @@ export function scan(text: string, start: number): Token {
 
 function wordEnd(text: string, start: number): number {
   let end = start + 1;
-  while (inWord(text.charCodeAt(end))) end++;
+  for (let c = text.charCodeAt(end); IN_WORD[c] === 1 || c >= 0x80; c = text.charCodeAt(end)) end++;
   return end;
 }
 

@@ -6,9 +6,12 @@ import type { Source } from './statements.ts';
 /** Maximum size of a statement in UTF-8 bytes. A larger one would need too much of a Worker's memory to parse. */
 export const MAX_STATEMENT_BYTES = 65_536;
 
+const NOT_ASCII = /[^\u0000-\u007f]/;
+
 /** The size of `text` in UTF-8 bytes. */
 export function utf8Length(text: string): number {
   let n = text.length;
+  if (!NOT_ASCII.test(text)) return n;
   for (let i = 0; i < text.length; i++) {
     const c = text.charCodeAt(i);
     if (c < 0x80) continue;
