@@ -136,13 +136,14 @@ class Guard {
   }
 
   #push(node: unknown, depth: number): void {
-    const keys = Object.keys(node as Fields);
+    let type: string | undefined;
+    let count = 0;
+    for (const key in node as Fields) if (count++ === 0) type = key;
     // an empty node: the list of a plain DISTINCT has one
-    if (keys.length === 0) return;
-    const type = keys[0] as string;
+    if (type === undefined) return;
     const fields = (node as Fields)[type] as Fields;
-    if (type === 'ParamRef' && keys.length === 1 && this.#parameters) return;
-    if (keys.length > 1 || !Object.hasOwn(NODES, type)) throw this.#refuse(type, fields, undefined);
+    if (type === 'ParamRef' && count === 1 && this.#parameters) return;
+    if (count > 1 || !Object.hasOwn(NODES, type)) throw this.#refuse(type, fields, undefined);
     this.#stack.push({ type: type as keyof typeof NODES, fields, depth });
   }
 
