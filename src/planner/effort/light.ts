@@ -91,7 +91,8 @@ class Light {
   }
 
   #list(nodes: readonly Node[] | undefined): boolean {
-    if (nodes !== undefined) for (let i = 0; i < nodes.length; i++) if (!this.#one(nodes[i])) return false;
+    if (nodes === undefined) return true;
+    for (let i = 0; i < nodes.length; i++) if (!this.#one(nodes[i])) return false;
     return true;
   }
 

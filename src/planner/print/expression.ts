@@ -6,7 +6,7 @@ import { columnRef, namePart, paramRef, sqlValueFunction } from './leaves.ts';
 import { constant, operator } from './lexical.ts';
 import { operatorExpression, PRECEDENCE, precedenceOf } from './operators.ts';
 import { subquery } from './select.ts';
-import { check, fields, must, type Sink, typeOf, unsupported } from './sink.ts';
+import { check, fields, must, type Sink, unsupported } from './sink.ts';
 import { typeName } from './types.ts';
 
 type Printer = (sink: Sink, body: never) => void;
@@ -16,12 +16,15 @@ type Printer = (sink: Sink, body: never) => void;
  * @throws SvcError 400 `unsupported_syntax`, `too_complex`
  */
 export function expression(sink: Sink, node: pg.Node): void {
-  const type = typeOf(node);
-  const print = type === undefined ? undefined : PRINTERS.get(type);
-  if (print === undefined) throw unsupported(type ?? 'an empty expression');
-  sink.enter();
-  print(sink, (node as Record<string, unknown>)[type as string] as never);
-  sink.leave();
+  for (const type in node) {
+    const print = PRINTERS.get(type);
+    if (print === undefined) throw unsupported(type);
+    sink.enter();
+    print(sink, (node as Record<string, unknown>)[type] as never);
+    sink.leave();
+    return;
+  }
+  throw unsupported('an empty expression');
 }
 
 /** Prints an expression in parentheses. */

@@ -9,12 +9,18 @@ const COLUMN_REF = fields('fields location');
 export function columnRef(sink: Sink, n: pg.ColumnRef): void {
   check('ColumnRef', COLUMN_REF, n);
   sink.at(n.location);
-  sink.list(must(n.fields, 'ColumnRef'), namePart, '.');
+  const parts = must(n.fields, 'ColumnRef');
+  for (let i = 0; i < parts.length; i++) {
+    if (i > 0) sink.text += '.';
+    namePart(sink, parts[i] as pg.Node);
+  }
 }
 
 /** Prints one part of a qualified name, or `*`. */
 export function namePart(sink: Sink, node: pg.Node): void {
-  sink.text += 'A_Star' in node ? '*' : identifier(stringOf(node));
+  const word = (node as { String?: pg.String }).String;
+  if (word !== undefined) sink.text += identifier(word.sval ?? '');
+  else sink.text += 'A_Star' in node ? '*' : identifier(stringOf(node));
 }
 
 const PARAM_REF = fields('number location');

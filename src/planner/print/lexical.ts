@@ -3,20 +3,19 @@ import type { A_Const, Node } from '@pgsql/types';
 import { KEYWORDS } from './keywords.ts';
 import { check, fields, must, type Sink, unsupported } from './sink.ts';
 
-/** True for lower-case ASCII letters, digits and underscores that do not begin with a digit: `/^[a-z_][a-z0-9_]*$/`, which would take most of the time of printing. */
-function isPlain(name: string): boolean {
+/**
+ * `name` as an identifier that PostgreSQL reads as exactly this name. It is quoted unless it is lower-case ASCII (`/^[a-z_][a-z0-9_]*$/`, which would take most of the time
+ * of printing) and not a key word.
+ */
+export function identifier(name: string): string {
   for (let i = 0; i < name.length; i++) {
     const c = name.charCodeAt(i);
-    if ((c < 97 || c > 122) && c !== 95 && (i === 0 || c < 48 || c > 57)) return false;
+    if ((c < 97 || c > 122) && c !== 95 && (i === 0 || c < 48 || c > 57)) return quoted(name);
   }
-  return name !== '';
+  return name === '' || KEYWORDS.has(name) ? quoted(name) : name;
 }
 
-/** `name` as an identifier that PostgreSQL reads as exactly this name. It is quoted unless it is lower-case ASCII and not a key word. */
-export function identifier(name: string): string {
-  if (isPlain(name) && !KEYWORDS.has(name)) return name;
-  return `"${name.replaceAll('"', '""')}"`;
-}
+const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 /** `value` as a string constant that means the same with either setting of standard_conforming_strings. */
 export function literal(value: string): string {
