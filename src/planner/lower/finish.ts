@@ -11,7 +11,7 @@ import { and, clone, conjuncts, isSame, type Node, rewrite, walk } from '../plan
 import type { PlanState } from '../plan-state.ts';
 import { type Block, finishAggregates } from './aggregate/block.ts';
 import { Proofs } from './aggregate/proofs.ts';
-import { nodesIn } from './aggregate/spine.ts';
+import { addNode, nodesIn } from './aggregate/spine.ts';
 import { finishCubes } from './cubes.ts';
 import { emitConcept } from './emission.ts';
 import { REWRITES } from './rewrites.ts';
@@ -51,13 +51,18 @@ export function lowerBlock(state: PlanState, block: BoundBlock, plain?: () => vo
   const { stmt, scope, relations, cubes } = block;
   if (cubes.length > 0) lowerCubes(state, block);
   const from = relations.length > 0 ? lowerConcepts(state, block, plain) : undefined;
+  const nodes = new Set<PathNode>();
   // before FROM has the sub-selects of concepts, which do not refer to the block
-  state.references.settle(stmt, scope);
-  if (from) stmt.fromClause = from();
+  state.references.settle(stmt, scope, from && ((relation, node) => addNode(nodes, node, relation, relations)));
+  if (from) stmt.fromClause = from(nodes);
 }
 
-/** Computes aggregates on their levels. @returns a function that makes FROM; undefined if the levels are the FROM of the block */
-function lowerConcepts(state: PlanState, { stmt, scope, relations, cubes, fromNodes }: BoundBlock, plain?: () => void): (() => Node[]) | undefined {
+/** Computes aggregates on their levels. @returns a function that makes FROM, with joins of the nodes to which the block refers; undefined if the levels are the FROM of the block */
+function lowerConcepts(
+  state: PlanState,
+  { stmt, scope, relations, cubes, fromNodes }: BoundBlock,
+  plain?: () => void,
+): ((nodes: ReadonlySet<PathNode>) => Node[]) | undefined {
   for (const rewrite of REWRITES) rewrite.apply(state, stmt, relations);
   const template = stmt.fromClause ?? [];
   const single = template.length === 1 && conceptOfSlot(template[0] as Node) !== undefined;
@@ -76,8 +81,7 @@ function lowerConcepts(state: PlanState, { stmt, scope, relations, cubes, fromNo
   if (finishAggregates(block)) return undefined;
   // it may leave out columns, whose paths are then not joined
   plain?.();
-  const nodes = nodesIn(stmt, relations);
-  return () => fillSlots(template, relations, nodes);
+  return (nodes) => fillSlots(template, relations, nodes);
 }
 
 function lowerCubes(state: PlanState, { stmt, cubes }: BoundBlock): void {

@@ -118,13 +118,17 @@ export class References {
     return source.kind === 'measure' ? source.measure.relation.owner : source.owner;
   }
 
-  /** Replaces the references to columns of a block's FROM by names (in place). */
-  settle<T>(tree: T, owner: object): T {
+  /**
+   * Replaces the references to columns of a block's FROM by names (in place).
+   * @param seen called with the relation and node of each reference to a column of a concept
+   */
+  settle<T>(tree: T, owner: object, seen?: (relation: ConceptRelation, node: PathNode) => void): T {
     eachColumn(tree, (ref) => {
       const source = this.#source(ref);
-      if (source?.kind === 'node' && source.relation.owner === owner) {
+      if (source?.kind === 'node') {
         const { relation, node, alias } = source;
-        ref.fields = [string(relation.alias), string(relation.exposeNode(node, nameIn(ref), alias))];
+        seen?.(relation, node);
+        if (relation.owner === owner) ref.fields = [string(relation.alias), string(relation.exposeNode(node, nameIn(ref), alias))];
       }
       if (source?.kind === 'columns' && source.owner === owner) {
         ref.fields = [...(source.alias === undefined ? [] : [string(source.alias)]), string(nameIn(ref))];

@@ -34,9 +34,14 @@ export function nodesIn(tree: unknown, relations: readonly ConceptRelation[]): S
   if (relations.every((r) => r.root.children.size === 0)) return found;
   eachColumn(tree, (column) => {
     const ref = relations[0]?.state.references.of(column);
-    if (ref && relations.includes(ref.relation)) for (let at: PathNode | null = ref.node; at?.parent; at = at.parent) found.add(at);
+    if (ref) addNode(found, ref.node, ref.relation, relations);
   });
   return found;
+}
+
+/** Adds a node that a reference names, and its ancestors except the root, if it belongs to one of the block's relations. */
+export function addNode(found: Set<PathNode>, node: PathNode, relation: ConceptRelation, relations: readonly ConceptRelation[]): void {
+  if (node.parent && relations.includes(relation)) for (let at: PathNode | null = node; at?.parent; at = at.parent) found.add(at);
 }
 
 /** The to-many node that a node belongs to. Nodes that FROM joins belong to the root. */
