@@ -94,6 +94,8 @@ function notes(joins: readonly TableJoin[], placings: readonly Placing[]): strin
   const listed = (found: readonly TableJoin[]): string => [...new Set(found.map((j) => j.by))].join(', ');
   return [
     ...(far.length === 0 ? [] : [`-- Citus moves rows between workers for ${listed(far)}`]),
-    ...(walks.length === 0 ? [] : [`-- walks by ${listed(walks)} read distributed tables: they need one start, a value of the distribution column in WHERE`]),
+    ...(walks.length === 0
+      ? []
+      : [`-- walks by ${listed(walks)} read distributed tables, once for each step: compare the start or the end with constants in WHERE`]),
   ];
 }

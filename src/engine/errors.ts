@@ -112,7 +112,7 @@ const DISTRIBUTED_HINTS: readonly (readonly [RegExp, string])[] = [
   ],
   [
     /recursive CTEs are only supported/,
-    'Start the walk from one value of the key that distributes the table, or make the tables of the walk reference tables.',
+    'Write the recursion as a transitive path, start it from one value of the key that distributes the table, or make its tables reference tables.',
   ],
   [
     /distributed query with GROUPING/,

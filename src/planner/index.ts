@@ -126,9 +126,9 @@ function plan(context: PlanContext, source: Source, options: PlanOptions): Plan 
   const hidesRows = state.facts.hasRowPolicies || state.facts.hidesRows;
   const hasBarriers = hidesRows && state.facts.mayRaise;
   if (hasBarriers && state.barrierRefusal) throw state.barrierRefusal;
-  // without hidden rows no SELECT is marked; the printer would refuse a mark that is left
-  if (hidesRows || state.late.length > 0) settleBarriers(written, state, hasBarriers);
   const target = context.target?.(state.datasource);
+  // without hidden rows only walks for a distributed datasource are marked; the printer would refuse a mark that is left
+  if (hidesRows || state.late.length > 0 || target || context.rewrite) settleBarriers(written, state, hasBarriers);
   const query = forDatasource(state, written, hasBarriers || state.facts.volatile ? undefined : context.rewrite, target);
   dropUnusedParameters(query, state, state.bound.length);
   refuseSeveralDatasources(state);

@@ -3,10 +3,16 @@
  * of two columns and inherited relationships; and how much PostgreSQL reads for them.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadNodeParser } from '../../src/cli/node-parser.ts';
+import type { PlanContext } from '../../src/planner/index.ts';
+import { decorrelate } from '../../src/planner/lower/decorrelate.ts';
+import { walkSteps } from '../../src/planner/lower/walk-together.ts';
+import { verify } from '../../src/planner/verify/index.ts';
 import { SEED } from '../support/generated.ts';
 import { PlannedTables } from '../support/planned.ts';
 import { Rng } from './differential/rng.ts';
 
+const parser = await loadNodeParser();
 const random = Rng.of(String(SEED));
 /** A whole number from 0, below `n`. */
 const pick = (n: number): number => random.int(0, n - 1);
@@ -85,7 +91,11 @@ beforeAll(async () => {
 });
 afterAll(() => tables.close());
 
-const ask = async (sql: string): Promise<Record<string, unknown>[]> => (await tables.rows(sql)).map((row) => JSON.parse(row));
+/** The form for a datasource that refuses recursion over its tables. Any database accepts it. */
+const TOGETHER: Partial<PlanContext> = { target: () => ({ apply: () => undefined, walksOver: () => walkSteps }) };
+/** What the plans of a group of tests know of the datasource. */
+let known: Partial<PlanContext> = {};
+const ask = async (sql: string): Promise<Record<string, unknown>[]> => (await tables.rows(sql, known)).map((row) => JSON.parse(row));
 
 /** Nodes reached from `start` with their levels. `ends`: the nodes at which a step may end; `leaves`: those from which a second or later step may start. */
 function reached(
@@ -183,7 +193,16 @@ async function expected(w: Walk, depth: number, isStart: (k: string) => boolean,
 
 const literal = (w: Walk, key: string): string[] => key.split(' ').map((part) => (w.key[0] === 'code' ? `'${part}'` : part));
 
-describe('walks are a breadth-first search', () => {
+describe.each([
+  ['by recursion', {}],
+  ['by a query for each step', TOGETHER],
+])('walks %s are a breadth-first search', (_, changes) => {
+  beforeAll(() => {
+    known = changes;
+  });
+  afterAll(() => {
+    known = {};
+  });
   for (const w of WALKS) {
     it(`${w.relationship} of ${w.concept}: all starts`, async () => {
       for (const depth of [1, 2, 3, 7, 32])
@@ -275,8 +294,8 @@ interface PlanNode {
   readonly Plans?: readonly PlanNode[];
 }
 /** The rows that all nodes of PostgreSQL's plan return. */
-async function work(sql: string): Promise<number> {
-  const plan = tables.plan(sql);
+async function work(sql: string, changes: Partial<PlanContext> = {}): Promise<number> {
+  const plan = tables.plan(sql, changes);
   const answer = await tables.db.query<{ 'QUERY PLAN': readonly { readonly Plan: PlanNode }[] }>(`EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) ${plan.sql}`, [
     ...plan.params,
   ]);
@@ -295,5 +314,39 @@ describe('the work of walks', () => {
   it('a condition on the end starts the walk there', async () => {
     expect(await work('SELECT id FROM dsvc.town WHERE "road[town*32].id" = 99')).toBeLessThan(200_000);
     expect(await work('SELECT "road[town*3].id" FROM dsvc.town WHERE id = 99')).toBeLessThan(20_000);
+  });
+  it('by a query for each step, a condition on one row of either end is that of the first query', async () => {
+    expect(await work('SELECT "road[town*3].id" FROM dsvc.town WHERE id = 99', TOGETHER)).toBeLessThan(60_000);
+    expect(await work('SELECT id FROM dsvc.town WHERE "road[town*3].id" = 99', TOGETHER)).toBeLessThan(60_000);
+  });
+});
+
+describe('the form of a walk', () => {
+  const distributes = (...names: string[]): Partial<PlanContext> => ({
+    target: () => ({ apply: () => undefined, walksOver: (_, table) => (names.includes(table) ? walkSteps : undefined) }),
+  });
+  const query = 'SELECT "road[town*4].id" FROM dsvc.town';
+  it.each([
+    ['nothing is known', {}],
+    ['another table is distributed', distributes('leaf')],
+  ])('is a recursion if %s', (_, changes) => {
+    expect(tables.plan(query, changes).sql).toBe(tables.plan(query).sql);
+    expect(tables.plan(query, changes).sql).toContain('WITH RECURSIVE');
+  });
+  it.each([
+    ['its links are distributed', distributes('big')],
+    ['the rows at its ends are distributed', distributes('town')],
+    ['the datasource refused the statement', { rewrite: decorrelate }],
+  ])('is a query for each step if %s', (_, changes) => {
+    const { sql, declared } = tables.plan(query, changes);
+    verify(parser, sql, declared);
+    expect(sql).not.toContain('RECURSIVE');
+    expect(sql.match(/"~l\d" AS MATERIALIZED/g)).toHaveLength(4);
+    // the links of each step are read where they are
+    expect(sql.match(/FROM [a-z."]*big\b/g)).toHaveLength(4);
+  });
+  it('reads edges of several tables once', () => {
+    const { sql } = tables.plan('SELECT "led[node*4].id" FROM dsvc.node', distributes('link'));
+    expect(sql.match(/"~n" AS MATERIALIZED/g)).toHaveLength(1);
   });
 });

@@ -32,6 +32,7 @@ import {
 } from '../plan/tree.ts';
 import { blocksOf, type Correlated, correlationOf, fails, familyOf, type Items, isExactNumber, itemsOf, type Link, namesColumns } from './correlated.ts';
 import { changesRows, dependsOnRows, isOneSelect, joinInner, readBeforeSets, readNothing } from './refused.ts';
+import { walkSteps } from './walk-together.ts';
 
 /** Aggregates that are NULL without rows, and depend on the order of the rows in the last digits of floating-point numbers only. `count` is 0. */
 const NULL_OF_NONE: ReadonlySet<string> = new Set([
@@ -55,6 +56,8 @@ export function decorrelate(statement: SelectStmt, alias: () => string, isExact:
     readBeforeSets(block);
   }
 }
+
+decorrelate.walks = walkSteps;
 
 function rewriteBlock(block: SelectStmt, alias: () => string, isExact: boolean): void {
   const items = itemsOf(block.fromClause);

@@ -3,14 +3,21 @@
  * of mappings yields the column that distributes its table.
  */
 import { visited } from '../../budget.ts';
-import type { Placed, Placements } from '../plan/context.ts';
+import type { Placed, Placements, Target } from '../plan/context.ts';
 import { column, type Node, type SelectStmt, target } from '../plan/tree.ts';
 import type { Declared } from '../verify/index.ts';
 import { blocksOf, namesColumns, starOf } from './correlated.ts';
 import { isPlain } from './refused.ts';
+import { walkSteps } from './walk-together.ts';
 
 /** The name of the column. No other column begins so. */
 const KEY = '~d';
+
+/** What plans need for tables that are distributed in this way. */
+export const targetFor = (placements: Placements): Target => ({
+  apply: (statement, declared) => keyUnions(statement, placements, declared),
+  walksOver: (schema, table) => placements.get(JSON.stringify([schema, table])) && walkSteps,
+});
 
 /**
  * Adds the distributing column to the unions in FROM whose parts all read tables of one group (in place). Nothing reads it.

@@ -8,7 +8,7 @@ import type { Concept, Graph, Relationship } from '../../ontology/graph.ts';
 import type { PropertyDef } from '../../ontology/model.ts';
 import { coversKey, type Hop } from '../plan/hop.ts';
 import type { PathNode } from '../plan/path-node.ts';
-import { boolean, call, column, join, type Node, type SelectStmt, select, string, subselect, target } from '../plan/tree.ts';
+import { boolean, call, column, join, type Node, type SelectStmt, select, string, subselect, target, walk as visit } from '../plan/tree.ts';
 import { declaredType } from '../plan/wanted.ts';
 import type { PlanState } from '../plan-state.ts';
 import { type ReadableAs, readableAs } from '../secure/shown.ts';
@@ -17,6 +17,7 @@ import { RESTRICTED, selectivity } from './narrow.ts';
 import { endsOf, hasPairs } from './pairs.ts';
 import { endRows, keyEdges, linkEdges } from './walk-edges.ts';
 import { allEqual, columnsOf, type Edges, nodeOf, nodesAfter, walkChain, walkLevels } from './walk-levels.ts';
+import type { WalkSteps } from './walk-together.ts';
 
 /** The alias of the nodes that a walk reaches. Its column `level` is the length of the shortest walk. */
 const walkAlias = (node: PathNode): string => `${node.alias}w`;
@@ -105,6 +106,25 @@ function isNarrowerAtEnd(node: PathNode): boolean {
 
 const typesOf = ({ state }: Walk, defs: readonly PropertyDef[]): string[] => defs.map((def) => declaredType(state.graph, def));
 
+/**
+ * The form of a walk by these edges for a datasource that refuses a recursion: a table is known to be distributed, or the datasource has refused the statement, of
+ * which other tables may be distributed. undefined: a recursion.
+ */
+function stepsOver({ context, datasource }: PlanState, edges: readonly Edges[]): WalkSteps | undefined {
+  if (context.rewrite?.walks) return context.rewrite.walks;
+  const walksOver = context.target?.(datasource)?.walksOver;
+  let found: WalkSteps | undefined;
+  if (walksOver)
+    visit(
+      edges.flatMap(({ rows, ends, leaves }) => [rows, ends, leaves].map((query) => query && { SelectStmt: query })),
+      (n) => {
+        if ('RangeVar' in n) found ??= walksOver(n.RangeVar.schemaname ?? '', n.RangeVar.relname ?? '');
+        return found === undefined;
+      },
+    );
+  return found;
+}
+
 const allColumns = (alias: string): Node => ({ ResTarget: { val: { ColumnRef: { fields: [string(alias), { A_Star: {} }] } } } });
 
 /**
@@ -117,17 +137,20 @@ function fromStart(walk: Walk, node: PathNode, parent: PathNode, onward = walk):
   const nodeColumns = nodes.map((d) => joinColumn(node, d).name);
   return (parentColumn): Joined => {
     const values = startColumns.map(parentColumn);
-    const edges = (): Edges => (walk.isLink ? linkEdges(onward, false) : keyEdges(walk, false));
-    const firstEdges = (): Edges => (walk.isLink ? linkEdges(walk, false, walk.startsAt) : keyEdges(walk, false));
     const startsAtEdge = walk.isLink || relationship.isInverse;
-    const first = startsAtEdge ? nodesAfter(firstEdges(), values, nodes.length) : nodeOf(values);
-    const recursion = !startsAtEdge && coversKey(relationship.target, relationship.references) ? walkChain : walkLevels;
-    const levels = recursion(first, edges(), typesOf(walk, startsAtEdge ? nodes : starts), depth);
+    const firstEdges = !startsAtEdge ? undefined : walk.isLink ? linkEdges(walk, false, walk.startsAt) : keyEdges(walk, false);
+    const edges = walk.isLink ? linkEdges(onward, false) : keyEdges(walk, false);
+    const types = typesOf(walk, startsAtEdge ? nodes : starts);
     const alias = walkAlias(node);
     const reached = allEqual(
       nodeColumns.map((c) => column(node.alias, c)),
       columnsOf(alias, 'n', nodes.length),
     );
+    const steps = stepsOver(node.state, firstEdges ? [firstEdges, edges] : [edges]);
+    if (steps) return steps.fromStart({ node, alias, parent, starts, values, reached, types, depth, first: firstEdges, edges });
+    const first = firstEdges ? nodesAfter(firstEdges, values, nodes.length) : nodeOf(values);
+    const recursion = !startsAtEdge && coversKey(relationship.target, relationship.references) ? walkChain : walkLevels;
+    const levels = recursion(first, edges, types, depth);
     const rows = select({
       targetList: [allColumns(node.alias), target(column(alias, 'level'), 'level')],
       fromClause: [join('JOIN_INNER', subselect(levels, alias, { lateral: true }), subselect(nodeSource(node), node.alias), reached)],
@@ -144,28 +167,35 @@ function fromEnd(walk: Walk, node: PathNode, parent: PathNode): Maker {
   return (parentColumn): Joined => {
     const ends = nodeColumns.map((c) => column(node.alias, c));
     const alias = walkAlias(node);
-    const found = walk.isLink ? linkStarts(walk, ends) : keyStarts(walk, ends);
+    const condition = allEqual(columnsOf(node.alias, 's', starts.length), startColumns.map(parentColumn));
+    const edges = walk.isLink ? linkEdges(walk, true) : keyEdges(walk, true);
+    const steps = stepsOver(node.state, [edges]);
+    if (steps) return { item: steps.fromEnd(walk, node, { alias, ends, types: endTypes(walk), edges }), condition };
+    const found = walk.isLink ? linkStarts(walk, ends, edges) : keyStarts(walk, ends, edges);
     const rows = select({
       targetList: [allColumns(node.alias), target(column(alias, 'level'), 'level'), ...columnsOf(alias, 'n', starts.length).map((v, i) => target(v, `s${i}`))],
       fromClause: [subselect(nodeSource(node), node.alias), subselect(found, alias, { lateral: true })],
     });
-    return { item: subselect(rows, node.alias), condition: allEqual(columnsOf(node.alias, 's', starts.length), startColumns.map(parentColumn)) };
+    return { item: subselect(rows, node.alias), condition };
   };
 }
 
 /** The values `n0..` at which walks to a node by a foreign key start, with the `level` of the node in them. */
-function keyStarts(walk: Walk, ends: readonly Node[]): SelectStmt {
-  const { relationship, depth, nodes } = walk;
+function keyStarts(walk: Walk, ends: readonly Node[], edges: Edges): SelectStmt {
+  const { relationship, depth } = walk;
   const first = relationship.isInverse ? nodesAfter(keyEdges(walk, true), ends) : nodeOf(ends);
   const recursion = relationship.isInverse && coversKey(relationship.from, relationship.source) ? walkChain : walkLevels;
-  return recursion(first, keyEdges(walk, true), typesOf(walk, relationship.isInverse ? relationship.references : nodes), depth);
+  return recursion(first, edges, endTypes(walk), depth);
 }
 
+/** The types of the nodes of a walk that goes back from the far end. */
+const endTypes = (walk: Walk): string[] => typesOf(walk, !walk.isLink && walk.relationship.isInverse ? walk.relationship.references : walk.nodes);
+
 /** The same by links: first the nodes between, of which the end itself is the first level, then the links that lead to them. */
-function linkStarts(walk: Walk, ends: readonly Node[]): SelectStmt {
+function linkStarts(walk: Walk, ends: readonly Node[], edges: Edges): SelectStmt {
   const { nodes, depth } = walk;
   const width = nodes.length;
-  const between = walkLevels(nodeOf(ends, endRows(walk)), linkEdges(walk, true), typesOf(walk, nodes), depth);
+  const between = walkLevels(nodeOf(ends, endRows(walk)), edges, endTypes(walk), depth);
   const follows = allEqual(columnsOf('e', 'a', width), columnsOf('m', 'n', width));
   return select({
     targetList: [...columnsOf('e', 'b', width).map((v, i) => target(v, `n${i}`)), target(call('min', [column('m', 'level')]), 'level')],

@@ -5,6 +5,7 @@ import type { ConceptDef, MappingDef, ViewDef } from '../../ontology/model.ts';
 import type { Resolver } from '../bind/resolve.ts';
 import type { Scope } from '../bind/scope.ts';
 import type { MadeItem } from '../bind/views.ts';
+import type { WalkSteps } from '../lower/walk-together.ts';
 import type { PlanState } from '../plan-state.ts';
 import type { Access, CallerFacts } from '../secure/access.ts';
 import type { Declared } from '../verify/index.ts';
@@ -69,12 +70,18 @@ export interface PlanContext {
  * A rewrite of a finished statement without volatile functions and barriers (in place: it gets a copy that shares nothing that it may change), with the same rows. `alias` makes an alias that is unique in the statement. `isExact`: no text
  * that the statement reads may have a nondeterministic collation, under which different texts are equal.
  */
-export type FinishedRewrite = (statement: SelectStmt, alias: () => string, isExact: boolean) => void;
+export interface FinishedRewrite {
+  (statement: SelectStmt, alias: () => string, isExact: boolean): void;
+  /** The form of all walks in the plan: the datasource refuses a recursion also if only other tables of the statement are distributed. Default: a recursion. */
+  readonly walks?: WalkSteps;
+}
 
 /** What is known of the tables of a distributed datasource. Plans that are made with it are valid as long as it is the same object. */
 export interface Target {
   /** Changes a finished statement (in place, as above), with the same rows. It reads no other columns than those that the statement declares. */
   readonly apply: (statement: SelectStmt, declared: Declared['tables']) => void;
+  /** The form of walks over a table whose rows are distributed: the datasource refuses a recursion over them. Default: no table is known to be distributed. */
+  readonly walksOver?: (schema: string, table: string) => WalkSteps | undefined;
 }
 
 /** Where a distributed table is: rows of tables of one group are on one worker if their columns are equal. */

@@ -26,13 +26,13 @@ interface Places {
 
 const PLACES = factStore<Places>('targets', {
   load: async (session) => {
-    const [{ placementsText }, { keyUnions }] = await Promise.all([import('./placements.ts'), import('../../planner/lower/placed.ts')]);
+    const [{ placementsText }, { targetFor }] = await Promise.all([import('./placements.ts'), import('../../planner/lower/placed.ts')]);
     return async (datasource, timeoutMs, before, version) => {
       const text = await placementsText(session, datasource, timeoutMs, version);
       // a kept plan has the same target
       if (text === before?.text) return before;
       const placements: Placements = new Map(JSON.parse(text) as [string, Placed][]);
-      return { target: placements.size > 0 ? { apply: (statement, declared) => keyUnions(statement, placements, declared) } : undefined, text };
+      return { target: placements.size > 0 ? targetFor(placements) : undefined, text };
     };
   },
   none: { target: undefined, text: '' },

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadNodeParser } from '../../../src/cli/node-parser.ts';
 import type { PlanContext } from '../../../src/planner/index.ts';
 import { decorrelate } from '../../../src/planner/lower/decorrelate.ts';
-import { keyUnions } from '../../../src/planner/lower/placed.ts';
+import { targetFor } from '../../../src/planner/lower/placed.ts';
 import { hasOnlyNames, rewrite, type SelectStmt, walk } from '../../../src/planner/plan/tree.ts';
 import { verify } from '../../../src/planner/verify/index.ts';
 import { PlannedTables } from '../../support/planned.ts';
@@ -75,7 +75,7 @@ const MODEL = `CREATE ONTOLOGY own; ${Object.entries(CONCEPTS)
   .join('\n')}`;
 
 const TOGETHER = new Map(['a', 'b'].map((table) => [JSON.stringify(['s', table]), { column: 'id', group: 1 }]));
-const CHANGES: Partial<PlanContext> = { rewrite: decorrelate, target: () => ({ apply: (statement, declared) => keyUnions(statement, TOGETHER, declared) }) };
+const CHANGES: Partial<PlanContext> = { rewrite: decorrelate, target: () => targetFor(TOGETHER) };
 
 let tables: PlannedTables;
 beforeAll(async () => {

@@ -4,7 +4,7 @@ import { loadNodeParser } from '../../../src/cli/node-parser.ts';
 import { SvcError } from '../../../src/errors.ts';
 import { type Placements, type PlanContext, planSelect } from '../../../src/planner/index.ts';
 import { decorrelate } from '../../../src/planner/lower/decorrelate.ts';
-import { keyUnions } from '../../../src/planner/lower/placed.ts';
+import { keyUnions, targetFor } from '../../../src/planner/lower/placed.ts';
 import { isSame } from '../../../src/planner/plan/tree.ts';
 import { printSelect } from '../../../src/planner/print/index.ts';
 import { verify } from '../../../src/planner/verify/index.ts';
@@ -27,7 +27,7 @@ const MODEL = `CREATE ONTOLOGY kinds;
 
 const placements = (groups: Readonly<Record<string, number>>): Placements =>
   new Map(Object.entries(groups).map(([table, group]) => [JSON.stringify(['s', table]), { column: 'id', group }]));
-const placed = (by: Placements): Partial<PlanContext> => ({ target: () => ({ apply: (statement, declared) => keyUnions(statement, by, declared) }) });
+const placed = (by: Placements): Partial<PlanContext> => ({ target: () => targetFor(by) });
 const TOGETHER = placed(placements({ guest: 1, staff: 1, firm: 1 }));
 
 let tables: PlannedTables;
