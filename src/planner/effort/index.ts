@@ -49,6 +49,8 @@ export function requireInterruptible(
   new Effort(params, longestRows, new Spent(offsetOf)).query(query, undefined, new Map());
 }
 
+const NO_NAMES: ReadonlySet<string> = new Set();
+
 /** Measures queries. */
 class Effort {
   readonly #longestRows: ReadonlyMap<number, number>;
@@ -187,7 +189,7 @@ class Effort {
       scope.relations.set(alias?.aliasname ?? functions.flatMap(functionNames)[0] ?? '', columns);
     } else if ('JoinExpr' in node) {
       const { larg, rarg, quals, alias, join_using_alias } = node.JoinExpr;
-      const before = new Set(scope.relations.keys());
+      const before = alias || join_using_alias ? new Set(scope.relations.keys()) : NO_NAMES;
       if (larg) this.#from(larg, scope);
       if (rarg) this.#from(rarg, scope);
       for (const name of [alias?.aliasname, join_using_alias?.aliasname]) if (name !== undefined) scope.relations.set(name, columnsOfJoin(scope, before));

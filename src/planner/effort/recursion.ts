@@ -3,7 +3,7 @@ import { largest, MAX_SIZE, type Size, SMALL, sizeOf, UNKNOWN } from './sizes.ts
 
 /**
  * The sizes of the columns of a recursive query after each of its first steps. There are enough steps that growth which passes through all columns
- * shows twice.
+ * shows twice. None passes through a column of a fixed length.
  * @param next the columns after one more step
  */
 export function firstSteps(
@@ -12,7 +12,8 @@ export function firstSteps(
   next: (columns: ReadonlyMap<string, Size>) => ReadonlyMap<string, Size>,
 ): (readonly Size[])[] {
   const steps = [first];
-  for (let i = 0; i < 2 * names.length + 2; i++) {
+  const most = 2 * first.filter((size) => !size.fixed).length + 2;
+  for (let i = 0; i < most; i++) {
     const before = steps.at(-1) as readonly Size[];
     const after = [...next(new Map(names.map((name, n) => [name, before[n] ?? SMALL]))).values()];
     // the non-recursive term decides the types

@@ -59,8 +59,16 @@ export function paddingOf(type: TypeName | undefined): number {
 /** The lengths to which the types in an expression pad values. */
 export function paddingIn(value: unknown): number {
   if (value === null || typeof value !== 'object') return 0;
-  let padding = 'typmods' in value ? paddingOf(value as TypeName) : 0;
-  for (const inner of Object.values(value)) padding += paddingIn(inner);
+  let padding = 0;
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) padding += paddingIn(value[i]);
+    return padding;
+  }
+  if ('typmods' in value) padding = paddingOf(value as TypeName);
+  for (const member in value) {
+    const inner = (value as Record<string, unknown>)[member];
+    if (typeof inner === 'object' && member !== 'ColumnRef' && member !== 'A_Const') padding += paddingIn(inner);
+  }
   return padding;
 }
 

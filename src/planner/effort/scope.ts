@@ -67,8 +67,11 @@ export function rowsOfFunction(call: FuncCall | undefined, size: Size): number {
 
 /** The columns of functions in FROM, each with the size `value`: those that the alias names, and the names that PostgreSQL gives columns without an alias. */
 export function columnsOfFunctions({ functions = [], alias, coldeflist = [] }: RangeFunction, value: Size): Map<string, Size> {
-  const names = [...(alias?.colnames ?? []), ...coldeflist].map((n) => ('ColumnDef' in n ? (n.ColumnDef.colname ?? '') : (nameOf(n) ?? '')));
-  const columns = new Map([...names, 'key', 'value', 'ordinality', alias?.aliasname ?? ''].map((n) => [n, value]));
+  const columns = new Map<string, Size>();
+  for (const name of alias?.colnames ?? []) columns.set(nameOf(name) ?? '', value);
+  for (const n of coldeflist) columns.set('ColumnDef' in n ? (n.ColumnDef.colname ?? '') : '', value);
+  columns.set('key', value).set('value', value).set('ordinality', value);
+  columns.set(alias?.aliasname ?? '', value);
   for (const f of functions) for (const name of functionNames(f)) columns.set(name, value);
   return columns;
 }

@@ -110,9 +110,9 @@ export function elementsOfBoth(left: Size, right: Size): Elements {
 
 /** What `unnest` returns: elements of its arguments. `count`: the number of rows. */
 export function unnested(arrays: readonly Size[]): Size {
-  const each = arrays.flatMap((a) => a.each ?? []);
-  const all = sum(arrays);
-  if (each.length < arrays.length) return all;
+  const each: Size[] = [];
+  for (const array of arrays) if (array.each !== undefined) each.push(array.each);
+  if (each.length < arrays.length) return sum(arrays);
   const count = Math.max(...arrays.map((a) => (a.count === undefined ? bytesOf(a, 1_000) : a.count * rowsOfElement(a.each ?? SMALL))));
   return withElements(sum(each), { each: undefined, count: Math.max(1, count) });
 }

@@ -142,7 +142,12 @@ function collectedValues(name: string, sizes: readonly Size[], rows: number): Si
 /** The call in a function of FROM. */
 export function callIn(node: Node): FuncCall | undefined {
   if ('FuncCall' in node) return node.FuncCall;
-  return 'List' in node ? (node.List.items ?? []).map(callIn).find((c) => c !== undefined) : undefined;
+  if (!('List' in node)) return undefined;
+  for (const item of node.List.items ?? []) {
+    const call = callIn(item);
+    if (call !== undefined) return call;
+  }
+  return undefined;
 }
 
 /** The call in a function of FROM, or else the whole item. */
@@ -154,5 +159,8 @@ export function itemOf(node: Node): Node {
 /** The names of the functions in an item of FROM. */
 export function functionNames(node: Node): readonly string[] {
   if ('FuncCall' in node) return [functionName(node.FuncCall)];
-  return 'List' in node ? (node.List.items ?? []).flatMap(functionNames) : [];
+  if (!('List' in node)) return [];
+  const found: string[] = [];
+  for (const item of node.List.items ?? []) found.push(...functionNames(item));
+  return found;
 }
