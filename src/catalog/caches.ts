@@ -71,6 +71,7 @@ const BEGIN = sql`INSERT INTO kg_catalog.cache_tables (ontology_id, mapping_key,
   SELECT $1::uuid, $2, $3, $4, $5, $6, $7, $8, now() + interval '3 hours'
   WHERE (SELECT count(*) FROM kg_catalog.cache_tables WHERE secret = $4 AND rows IS NULL AND as_of > now() - make_interval(secs => $10::int)) < $9::int
   RETURNING id::text AS id`;
+const CONTINUE = sql`UPDATE kg_catalog.cache_tables SET drop_after = now() + interval '3 hours' WHERE id = $1::bigint AND rows IS NULL RETURNING id::text AS id`;
 // a refresh that began later may have ended earlier: its table stays. The options may have changed since they were read: a refresh without options keeps them,
 // and only who may make policies makes rows older that policies read. An increment of a table that is not the current one any more is not used: the
 // current one may have all rows because somebody has asked for them
@@ -165,6 +166,9 @@ export async function beginTable(db: CatalogDb, t: NewTable, limit: { readonly m
   const [, [row] = []] = await db.batch([call(LOCK, t.secret), call(BEGIN, ...values, limit.most, limit.seconds)]);
   return row === undefined ? undefined : String(row.id);
 }
+
+/** Notes that a table is still being made. @returns false if the refresh has ended @throws SvcError 503 */
+export const continueTable = async (db: CatalogDb, id: string): Promise<boolean> => (await db.query(CONTINUE, [id])).length > 0;
 
 /** What a finished refresh changes. */
 export interface Flip {

@@ -1,10 +1,10 @@
 /** Tables with the rows of a mapping of another datasource: one SELECT streams the rows there, and the writer inserts them in parts (docs/design/caches.md#in-another-datasource). */
-import { badRequest, type SvcError } from '../errors.ts';
-import { type CachedRows, dropCachedTable, finishTable, type Increment, type Limits, listed, writeBatch } from './cached-table.ts';
+import { badRequest, SvcError } from '../errors.ts';
+import { type CachedRows, dropCachedTable, finishTable, type Increment, type Limits, listed, type TableName, writeBatch } from './cached-table.ts';
 import type { Datasource } from './datasource.ts';
 import { httpEngine, type RunOptions } from './engine.ts';
 import { type SentIncrement, sentIncrement } from './increment.ts';
-import { fixed, type OwnText, type SqlText, written } from './statement.ts';
+import { fixed, type OwnText, type SqlText, type Statement, written } from './statement.ts';
 
 /** A column of the table. */
 export interface TransferColumn {
@@ -19,6 +19,46 @@ export interface TransferColumn {
 export interface Transfer {
   readonly source: Datasource;
   readonly columns: readonly TransferColumn[];
+}
+
+/** What a step of a copy has copied: all rows whose key is at most this one, or all rows. */
+export type Copied = { readonly upTo: string | null } | 'all';
+
+/** How a copy is divided into steps. */
+export interface Copy {
+  /** The column of the key by which it can go on; undefined: it cannot. */
+  readonly by: string | undefined;
+  /** True: there may be a next step. */
+  readonly isStep: boolean;
+  /** True: the rows are sent by the order of the key. They are sent in any order first, which needs no sort. */
+  readonly isOrdered: boolean;
+  /** What earlier steps have copied into the table; undefined: the table is new. */
+  readonly after: Copied | undefined;
+  /** True if the step ends after so many parts. */
+  readonly isOver: (parts: number) => boolean;
+  /** True if the rest is left to the next step. */
+  readonly isLate: () => boolean;
+}
+
+/** A copy goes on in the next step. */
+export class CopyPaused extends Error {
+  readonly copied: Copied;
+
+  constructor(copied: Copied) {
+    super('the copy goes on in the next step');
+    this.copied = copied;
+  }
+}
+
+/** The time of a copy is over, and this table cannot be used. */
+export class CopyTooLong extends SvcError {
+  constructor(isStep: boolean) {
+    const late = 'the rows were not sent to the other datasource in time';
+    const lacks = 'the concept has no PRIMARY KEY of one number, text, uuid, date or timestamp, or `incremental` is an integer';
+    super(504, 'statement_timeout', isStep ? `${late}, and the copy cannot go on in another step: ${lacks}` : late, {
+      hint: isStep ? 'Cache fewer rows' : 'Let a job run this statement: it sends the rows in steps',
+    });
+  }
 }
 
 /** Types whose text is the same value in any database: those of PostgreSQL itself, without those that depend on the locale or on objects of the database. */
@@ -44,6 +84,7 @@ export async function transferTable(
   table: CachedRows,
   { source, columns }: Transfer,
   limits: Limits,
+  copy: Copy,
   increment?: Increment,
 ): Promise<string> {
   const { schema, name, rows, key = [] } = table;
@@ -54,18 +95,57 @@ export async function transferTable(
   const sent = increment && sentIncrement(key, increment);
   const insert = written`INSERT INTO ${schema}.${name} ${partRows(table, columns, sent)}`;
   try {
-    await writeBatch(writer, [{ text: written`CREATE TABLE ${schema}.${name} (${listed(definitions)})` }], {}, limits);
-    const [since] = sent === undefined ? [] : await writeBatch(writer, [sent.since], {}, limits);
-    const params = since === undefined ? [] : [since[0]?.[0] ?? null];
-    await streamed(source, { text: textsOf(rows, columns, key, sent), params }, limits, async (part) => {
-      await writeBatch(writer, [{ text: insert, params: [part] }], {}, limits);
-    });
+    if (copy.after === undefined) await writeBatch(writer, [{ text: written`CREATE TABLE ${schema}.${name} (${listed(definitions)})` }], {}, limits);
+    if (copy.after !== 'all') {
+      if (copy.after !== undefined) await writeBatch(writer, [againOf(table, columns, copy.by ?? '', copy.after.upTo)], {}, limits);
+      const [since] = sent === undefined ? [] : await writeBatch(writer, [sent.since], {}, limits);
+      const ordered = copy.isOrdered ? orderedOf(rows, columns, copy) : undefined;
+      const statement = ordered ?? { text: textsOf(rows, columns, key, sent), params: since === undefined ? [] : [since[0]?.[0] ?? null] };
+      let count = 0;
+      await streamed(source, statement, limits, async (part, isLast) => {
+        await writeBatch(writer, [{ text: insert, params: [part] }], {}, limits);
+        if (!isLast && copy.isOver(++count)) throw overOf(copy, columns, part);
+      });
+      // an increment has no later step
+      if (increment === undefined && copy.isLate()) throw new CopyPaused('all');
+    }
     return await finishTable(reader, writer, table, user?.rows[0]?.[0] ?? '', limits, []);
   } catch (error) {
+    if (error instanceof CopyPaused) throw error;
     // without an answer the sweep drops it later
     await dropCachedTable(writer, table, DROP_MS).catch(() => undefined);
     throw error;
   }
+}
+
+/** The error that ends a step of a copy after a part. */
+function overOf({ by, isOrdered, isStep }: Copy, columns: readonly TransferColumn[], part: string): Error {
+  if (by === undefined || !isOrdered) return new CopyTooLong(isStep);
+  const row = (JSON.parse(part) as (string | null)[][]).at(-1);
+  return new CopyPaused({ upTo: row?.[columns.findIndex((c) => c.name === by)] ?? null });
+}
+
+const typeOf = (columns: readonly TransferColumn[], name: string): string => columns.find((c) => c.name === name)?.type ?? 'text';
+
+/** A condition: the key of a row is at least $1, in the order of the rows to send; NULL comes last. */
+const isAfter = (key: OwnText, type: string, upTo: string | null): OwnText =>
+  upTo === null ? written`${key} IS NULL` : written`(${key} >= $1::pg_catalog.${type} OR ${key} IS NULL)`;
+
+/** Deletes the rows with the last key of the earlier step: they are sent again, because several rows may have that key. The other database may have another order. */
+function againOf({ schema, name }: TableName, columns: readonly TransferColumn[], by: string, upTo: string | null): Statement {
+  const condition = upTo === null ? written`t.${by} IS NULL` : written`t.${by} = $1::pg_catalog.${typeOf(columns, by)}`;
+  return { text: written`DELETE FROM ${schema}.${name} t WHERE ${condition}`, params: upTo === null ? [] : [upTo] };
+}
+
+/** The SELECT of all rows to send, by the order of the key, from where the earlier step ended. */
+function orderedOf(
+  rows: SqlText,
+  columns: readonly TransferColumn[],
+  { by = '', after }: Copy,
+): { readonly text: OwnText; readonly params: readonly string[] } {
+  const upTo = after === undefined || after === 'all' ? undefined : after.upTo;
+  const condition = upTo === undefined ? fixed`` : written` WHERE ${isAfter(written`d.${by}`, typeOf(columns, by), upTo)}`;
+  return { text: written`${textsOf(rows, columns, [], undefined)}${condition} ORDER BY d.${by} NULLS LAST`, params: upTo == null ? [] : [upTo] };
 }
 
 const PART = fixed`pg_catalog.json_array_elements($1::pg_catalog.json) AS r(value)`;
@@ -75,7 +155,7 @@ function partRows({ key = [] }: CachedRows, columns: readonly TransferColumn[], 
   const value = (type: string, i: number): OwnText => written`(r.value ->> ${i})::pg_catalog.${type}`;
   if (sent === undefined) return written`SELECT ${listed(columns.map((c, i) => value(c.type, i)))} FROM ${PART}`;
   const changed = written`SELECT ${listed(columns.map((c, i) => value(c.type, i + 1)))} FROM ${PART} WHERE r.value ->> 0 IS NOT NULL`;
-  const keyOf = (name: string): OwnText => value(columns.find((c) => c.name === name)?.type ?? 'text', key.indexOf(name) + 1);
+  const keyOf = (name: string): OwnText => value(typeOf(columns, name), key.indexOf(name) + 1);
   return written`${changed} UNION ALL ${sent.kept(keyOf, written`(SELECT * FROM ${PART} WHERE r.value ->> 0 IS NULL) r`)}`;
 }
 
@@ -98,20 +178,20 @@ async function streamed(
   source: Datasource,
   statement: { readonly text: OwnText; readonly params: readonly (string | null)[] },
   limits: Pick<RunOptions, 'timeoutMs' | 'signal'>,
-  write: (part: string) => Promise<void>,
+  write: (part: string, isLast: boolean) => Promise<void>,
 ): Promise<void> {
   const request = { ...statement, ...limits, maxBytes: Number.MAX_SAFE_INTEGER, owner: 'transfer', settings: ALL_ROWS, ownText: true };
   const found = await httpEngine.rows(source, request);
   const reader = found.stream.getReader();
   const parts = new RowParts();
   try {
-    for (let next = await reader.read(); !next.done; next = await reader.read()) for (const part of parts.push(next.value)) await write(part);
+    for (let next = await reader.read(); !next.done; next = await reader.read()) for (const part of parts.push(next.value)) await write(part, false);
   } catch (error) {
     found.cancel();
     throw error;
   }
   const last = parts.rest();
-  if (last !== undefined) await write(last);
+  if (last !== undefined) await write(last, true);
 }
 
 const [QUOTE, BACKSLASH, OPEN, CLOSE] = [0x22, 0x5c, 0x5b, 0x5d];

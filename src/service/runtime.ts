@@ -78,6 +78,16 @@ export interface ServiceRequest {
   readonly dataAsOf?: ((at: number | undefined) => void) | undefined;
   /** How the request uses the result cache; undefined: it does not use it. */
   readonly results?: ResultWish | undefined;
+  /** Set if the request is a step of a job. */
+  readonly steps?: Steps | undefined;
+}
+
+/** The steps of a job's run. */
+export interface Steps {
+  /** What the last step has left; undefined: this is the first one. */
+  readonly state: unknown;
+  /** Called with what the next step begins with, instead of an answer. */
+  readonly keep: (state: unknown) => void;
 }
 
 /** The part of a request that functions with a budget need. */

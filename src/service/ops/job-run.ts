@@ -20,6 +20,7 @@ export type Outcome = { readonly message: string; readonly rows?: number | undef
  */
 export async function runStep(runScript: RunScript, runtime: Runtime, job: StoredJob, run: string, state: unknown, signal: AbortSignal): Promise<Outcome> {
   const caller = await resumeMaker(JSON.parse(job.maker) as Maker, runtime);
+  let next: unknown;
   const request: ServiceRequest = {
     runtime,
     caller,
@@ -30,6 +31,12 @@ export async function runStep(runScript: RunScript, runtime: Runtime, job: Store
     permitted: null,
     knownVersion: null,
     about: () => undefined,
+    steps: {
+      state,
+      keep: (of) => {
+        next = of;
+      },
+    },
   };
   // an earlier release may have stored another statement
   if (jobRun({ text: job.statement, offset: 0 }).kind === 'validate_data') {
@@ -37,6 +44,7 @@ export async function runStep(runScript: RunScript, runtime: Runtime, job: Store
     return validate(request, job, state as Validation | undefined);
   }
   const answer = await runScript(request, { ontology: job.ontology, sql: job.statement, limit: null, datasource: null });
+  if (next !== undefined) return { next };
   const [row] = (answer.kind === 'value' ? answer.data : []) as readonly { readonly rows?: number; readonly as_of?: string }[];
   return { message: `${row?.rows} rows as of ${row?.as_of}`, rows: row?.rows };
 }

@@ -83,16 +83,19 @@ export interface Named {
 
 /** Stores the options of a cache, and then reads its rows. The cache is new, or `old`. */
 export function refreshing(ctx: Changing, { key, name, kind }: Named, old: CacheOptions | undefined, target: CacheTarget): Done {
-  const { runtime, ends } = ctx.session.request;
+  const { runtime, ends, steps } = ctx.session.request;
   const { ontologyId, options } = target;
   let answer: Readonly<Record<string, unknown>> = {};
   return {
     // other options apply when the rows are read
     calls: [old === undefined ? makeCache(ontologyId, { key, name }, options) : nameCache(ontologyId, { key, name })],
     perform: async () => {
-      const work = refreshCache(runtime, ctx.caller, target, ends);
+      const work = refreshCache(runtime, ctx.caller, target, ends, steps);
       runtime.waitUntil(work.catch(() => undefined));
-      const { asOf, count, maxAge } = await work;
+      const made = await work;
+      // the next step of the job goes on
+      if (made === undefined) return;
+      const { asOf, count, maxAge } = made;
       answer = { [kind]: name, rows: count, as_of: new Date(asOf).toISOString(), max_age: maxAge };
     },
     rows: () => [answer],

@@ -17,7 +17,8 @@ const UNITS: Readonly<Record<string, number>> = { s: 1, second: 1, minute: 60, h
 
 /** Types of a column that can show which rows have changed. */
 const TIME = /^(date|timestamp|timestamptz)$/;
-const INTEGER = /^int[248]$/;
+/** Those of them that are integers. */
+export const INTEGER = /^int[248]$/;
 /** Types whose values can be compared as keys. */
 const KEY = /^(bool|int[248]|float[48]|numeric|text|varchar|bpchar|char|name|uuid|date|time|timetz|timestamp|timestamptz|inet|cidr|bytea)$/;
 

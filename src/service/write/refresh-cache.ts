@@ -1,12 +1,12 @@
 /** Makes and drops the tables of cached mappings. A refresh that ends early leaves at most a table that the catalog knows and that the sweep drops. */
 import type { Caller } from '../../auth/authenticate.ts';
-import { beginTable, type CacheOptions, dueTables, failTable, flipTable, tableDropped } from '../../catalog/caches.ts';
+import { type CacheOptions, dueTables, failTable, flipTable, tableDropped } from '../../catalog/caches.ts';
 import { type DatasourceRow, forgetSnapshots, MAX_AGE_MS } from '../../catalog/snapshot.ts';
 import type { Config } from '../../config.ts';
 import { type CachedIndex, type CachedRows, dropCachedTable, type Increment, makeCachedTable, type TableName } from '../../engine/cached-table.ts';
 import { type Datasource, parseDatasourceSecret } from '../../engine/datasource.ts';
 import { DatasourceFault } from '../../engine/errors.ts';
-import { type TransferColumn, transferTable } from '../../engine/transfer.ts';
+import { type Copy, type TransferColumn, transferTable } from '../../engine/transfer.ts';
 import { SvcError } from '../../errors.ts';
 import type { Graph } from '../../ontology/graph.ts';
 import type { MappingDef } from '../../ontology/model.ts';
@@ -14,7 +14,8 @@ import { sameName } from '../../ontology/names.ts';
 import { cachedColumn } from '../../planner/read/cached-rows.ts';
 import type { Verified } from '../../planner/verify/index.ts';
 import { connectionDigest, datasourceOf } from '../caller/datasource.ts';
-import type { Runtime } from '../runtime.ts';
+import type { Runtime, Steps } from '../runtime.ts';
+import { beginRefresh, copyOf, paused } from './copy-steps.ts';
 import { type Growing, growingOf } from './increments.ts';
 
 /** A statement of a refresh may take this long. */
@@ -22,8 +23,6 @@ const REFRESH_MS = 600_000;
 const DROP_MS = 10_000;
 /** A table has at most so many indexes. */
 const MOST_INDEXES = 8;
-/** So many tables of one datasource are made at once. */
-const MOST_REFRESHES = 4;
 const MOST_CHARACTERS = 1000;
 
 /** Types whose values a btree index has. */
@@ -78,8 +77,12 @@ interface Refreshed {
   readonly maxAge: number;
 }
 
-/** Reads the rows of a mapping into a new table, and lets the cache name it. @throws SvcError 400, 502, 503, 504, also if `signal` ends it; the cache then keeps its table */
-export async function refreshCache(runtime: Runtime, caller: Caller, target: CacheTarget, signal?: AbortSignal): Promise<Refreshed> {
+/**
+ * Reads the rows of a mapping into a new table, and lets the cache name it.
+ * @returns undefined: the next step goes on
+ * @throws SvcError 400, 502, 503, 504, also if `signal` ends it; the cache then keeps its table
+ */
+export async function refreshCache(runtime: Runtime, caller: Caller, target: CacheTarget, signal?: AbortSignal, steps?: Steps): Promise<Refreshed | undefined> {
   const {
     ontologyId,
     key: mappingKey,
@@ -108,26 +111,27 @@ export async function refreshCache(runtime: Runtime, caller: Caller, target: Cac
       ? undefined
       : await growingOf(runtime.db, { ontologyId, cacheKey: mappingKey, mapping, key: rowKey, incremental, secret, connection, digest });
   const of = { ontologyId, mappingKey, datasource: key, secret, connection, digest, schema: table.schema, table: table.name };
-  const id = await beginTable(runtime.db, of, { most: MOST_REFRESHES, seconds: REFRESH_MS / 1000 });
-  if (id === undefined) {
-    throw new SvcError(503, 'busy', `${MOST_REFRESHES} mappings, cubes and views of this datasource are being read into tables`, {
-      hint: 'Try again when one of these statements has ended',
-      headers: { 'retry-after': '60' },
-    });
-  }
+  const begun = await beginRefresh(runtime, of, REFRESH_MS / 1000, steps);
+  const { id } = begun;
+  let copy: Copy | undefined;
   let made: Made;
   try {
-    const all = { ...table, rows, sources, indexes: indexes.slice(0, MOST_INDEXES), counted, key: growing?.key };
+    copy = from && copyOf(runtime, { mapping, rowKey, incremental }, begun.after, steps);
+    const all = { ...table, name: begun.table, rows, sources, indexes: indexes.slice(0, MOST_INDEXES), counted, key: growing?.key };
     const limits = { timeoutMs: REFRESH_MS, signal };
     const transfer = from && { source: datasourceOf(runtime, caller, from.name), columns: from.columns };
+    const divided = copy;
     const make: Make = (increment) =>
-      transfer ? transferTable(reader, writer, all, transfer, limits, increment) : makeCachedTable(reader, writer, all, limits, increment);
-    made = await makeRows(make, growing);
+      transfer && divided ? transferTable(reader, writer, all, transfer, limits, divided, increment) : makeCachedTable(reader, writer, all, limits, increment);
+    made = await makeRows(make, copy?.isOrdered || begun.after !== undefined ? undefined : growing);
   } catch (error) {
+    const isKept = paused(error, id, { ...of, table: begun.table }, copy, steps);
+    if (isKept) return undefined;
     const fault = error instanceof SvcError ? error : undefined;
     // without an answer of the database, the table may still be made; one with rows of another datasource may be left
     await failTable(runtime.db, id, (fault?.message ?? 'the refresh failed').slice(0, MOST_CHARACTERS), fault?.status === 400 && from === undefined);
     await sweepCaches(runtime);
+    if (isKept === false) return undefined;
     throw error;
   }
   const flip = { options: isWritten ? options : null, mayLengthen, graceSeconds: graceSeconds(runtime.config), base: made.base };
