@@ -15,13 +15,25 @@ import type {
 } from '@pgsql/types';
 import { visited } from '../../budget.ts';
 import { isNodeName, lastName, type Node, type SelectStmt, typeOf, walk } from '../plan/tree.ts';
-import { COLLECTING, FREE, FREE_OPERATORS, FREE_TYPES, LENGTHS, names, OPERATIONS, REPEATING, SEARCH_OPERATORS, SLOW_TYPES } from './functions.ts';
-import { boundOf } from './numbers.ts';
-import { isArithmetic, JSON_BUILDERS, paddingIn, paddingOf, sizeOfCall, sizeOfCast, sizeOfOperation, sizeOfPower, sizeOfRepetition } from './results.ts';
+import { COLLECTING, FREE, FREE_OPERATORS, FREE_TYPES, names, OPERATIONS, REPEATING, SEARCH_OPERATORS, SLOW_TYPES } from './functions.ts';
+import { boundOf, charactersIn } from './numbers.ts';
+import {
+  isArithmetic,
+  JSON_BUILDERS,
+  paddingIn,
+  paddingOf,
+  sizeOfArrayCast,
+  sizeOfCall,
+  sizeOfCast,
+  sizeOfOperation,
+  sizeOfPower,
+  sizeOfRepetition,
+} from './results.ts';
 import { type Measured, rowsOfAggregate, type Scope, sizeOfColumn } from './scope.ts';
 import {
   asElement,
   bytesOf,
+  bytesWithNumbers,
   copies,
   elementsIn,
   FIXED,
@@ -34,9 +46,10 @@ import {
   SMALL,
   sizeOfConstant,
   sizeOfRow,
+  sizeOfText,
   sum,
-  textSize,
   UNKNOWN,
+  withNumbers,
 } from './sizes.ts';
 import type { Spent } from './spent.ts';
 import { collected, constant, countOf, freePass, freePasses, functionName, onePass, SEARCHED, stepsOf } from './steps.ts';
@@ -99,7 +112,7 @@ export class Expressions {
       case 'A_Const':
         return sizeOfConstant(body);
       case 'ParamRef':
-        return textSize(this.#params[((body as ParamRef).number ?? 0) - 1] ?? '');
+        return sizeOfText(this.#params[((body as ParamRef).number ?? 0) - 1] ?? '');
       case 'TypeCast':
         return this.#cast(body, scope);
       case 'FuncCall':
@@ -141,10 +154,8 @@ export class Expressions {
       case 'JsonScalarExpr':
       case 'JsonSerializeExpr':
         return this.#jsonConstructor(type, body, scope);
-      default: {
-        const size = this.all(body, scope);
-        return PARTS.has(type) ? size : UNKNOWN;
-      }
+      default:
+        return plus(this.all(body, scope), PARTS.has(type) ? NOTHING : UNKNOWN);
     }
   }
 
@@ -161,24 +172,21 @@ export class Expressions {
     const isQuery = query !== undefined && 'SelectStmt' in query;
     const { columns, rows } = isQuery ? this.#query(query.SelectStmt, scope) : { columns: undefined, rows: 1 };
     const size = columns ? sum([...columns.values()]) : this.all(body, scope);
-    let document: Size;
+    let document = sizeOfCall('json_build_array', [], [size]);
     if (isQuery || type.endsWith('Agg'))
       document = collected('json_agg', [size], isQuery ? rows : rowsOfAggregate([{ [type]: body } as unknown as Node], scope));
-    else {
-      this.#spent.steps(stepsOf('json_build_array', [], [size]), 'JSON', location);
-      document = sizeOfCall('json_build_array', [], [size]);
-    }
+    else this.#spent.steps(stepsOf('json_build_array', [], [size]), 'JSON', location);
     const padding = ofBytes(paddingIn(output));
     this.#spent.text(padding, 'JSON', location);
-    // RETURNING may be a text
-    return plus(document, padding);
+    // RETURNING may be a text, or a document with other numbers
+    return plus(output ? withNumbers(document, false) : document, padding);
   }
 
   #jsonCall(node: Extract<Node, { JsonFuncExpr: unknown }>, scope: Scope): Size {
     const { JsonFuncExpr: call } = node;
     const inner = this.all(call, scope);
     this.#spent.steps(stepsOf('@?', [node, call.pathspec ?? node], [inner, SMALL]), 'JSON_QUERY', call.location);
-    return plus(inner, ofBytes(paddingIn(node)));
+    return plus(withNumbers(inner, false), ofBytes(paddingIn(node)));
   }
 
   /** JSON_TABLE evaluates several paths over one document: one for its rows and one for each column. */
@@ -206,11 +214,11 @@ export class Expressions {
     const size = arg ? this.size(arg, scope) : SMALL;
     const type = lastName(typeName?.names);
     const bytes = bytesOf(size, SEARCHED);
-    if (SLOW_TYPES.has(type)) this.#spent.steps(bytes ** 2 / 8, type, location);
+    if (SLOW_TYPES.has(type)) this.#spent.steps(bytesWithNumbers(size, SEARCHED) ** 2 / 8, type, location);
     else if (!size.fixed) this.#spent.steps(FREE_TYPES.has(type) ? freePass(size) : onePass(bytes), type, location);
     const isArray = (typeName?.arrayBounds?.length ?? 0) > 0;
     const padding = ofBytes(paddingOf(typeName));
-    if (padding.made === 0) return isArray ? sum([size]) : sizeOfCast(type, size, typeName?.typmods);
+    if (padding.made === 0) return isArray ? sizeOfArrayCast(type, size, typeName?.typmods) : sizeOfCast(type, size, typeName?.typmods);
     const padded = plus(size, isArray ? copies(padding, elementsIn(size)) : padding);
     this.#spent.steps(freePass(padded), type, location);
     this.#spent.text(padded, type, location);
@@ -259,7 +267,12 @@ export class Expressions {
     const [first = SMALL] = sizes;
     if (!COLLECTING.has(name)) this.#spent.steps(FREE.has(name) ? freePasses(sizes) : stepsOf(name, args, sizes), name, location);
     if (REPEATING.has(name)) {
-      const made = sizeOfRepetition(name, first, this.#count(args[1], scope), args[1]);
+      const made = sizeOfRepetition(
+        name,
+        first,
+        charactersIn(args[1], (n) => this.size(n, scope)),
+        args[1],
+      );
       if (constant(args[1]) !== undefined) this.#spent.text(made, name, location);
       return made;
     }
@@ -281,18 +294,5 @@ export class Expressions {
     const sizeOf = (n: Node): Size => this.#spent.paused(() => this.size(n, scope));
     const bound = boundOf(node, { sizeOf, rowsOf: (args) => rowsOfAggregate(args, scope), params: this.#params });
     return bound === undefined ? node : { A_Const: { ival: { ival: Math.ceil(bound) } } };
-  }
-
-  /** The value of an argument that is a number of characters, if it consists of constants and lengths of texts; otherwise unknown. */
-  #count(node: Node | undefined, scope: Scope): Size {
-    const number = constant(node);
-    if (number !== undefined) return ofBytes(number);
-    if (node && 'TypeCast' in node) return this.#count(node.TypeCast.arg, scope);
-    if (node && 'FuncCall' in node && LENGTHS.has(functionName(node.FuncCall))) return this.size(node.FuncCall.args?.[0] ?? node, scope);
-    if (!node || !('A_Expr' in node)) return UNKNOWN;
-    const { lexpr, rexpr, name } = node.A_Expr;
-    const symbol = lastName(name);
-    if (symbol === '+') return sum([this.#count(lexpr, scope), this.#count(rexpr, scope)]);
-    return symbol === '-' && lexpr && constant(rexpr) !== undefined ? this.#count(lexpr, scope) : UNKNOWN;
   }
 }

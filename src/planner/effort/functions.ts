@@ -30,6 +30,19 @@ export const NUMERIC = names('abs avg ceil ceiling floor generate_series');
 /** Functions that return parts of a text as an array. */
 export const SPLITTING = names('regexp_match regexp_matches regexp_split_to_array string_to_array');
 
+/** Functions on numbers, or that return one of their arguments or a part of one: they compose no text. */
+export const KEEPING = names(`
+  abs any_value array_append array_cat array_prepend array_remove array_reverse array_sample array_shuffle array_sort array_to_json avg btrim casefold ceil ceiling
+  coalesce div exp factorial first_value floor gcd generate_series greatest initcap json_array_elements json_array_elements_text json_each json_each_text
+  json_extract_path json_extract_path_text json_object_keys json_strip_nulls jsonb_array_elements jsonb_array_elements_text jsonb_each jsonb_each_text
+  jsonb_extract_path jsonb_extract_path_text jsonb_object_keys jsonb_strip_nulls lag last_value lcm lead least left ln log log10 lower ltrim max min min_scale mod
+  mode nth_value nullif percentile_cont percentile_disc pow power regexp_match regexp_matches regexp_split_to_array regexp_split_to_table regexp_substr right
+  round rtrim scale split_part sqrt stddev stddev_pop stddev_samp string_to_array string_to_table substr substring sum to_number trim_array trim_scale trunc unnest
+  upper var_pop var_samp variance`);
+
+/** Functions that put one of their arguments into a text. */
+export const REPLACING = names('regexp_replace replace translate');
+
 /** Functions that count the characters of a text. */
 export const LENGTHS = names('char_length character_length length octet_length');
 

@@ -28,7 +28,7 @@ import {
   WHOLE_TABLE,
   withNamed,
 } from './scope.ts';
-import { bytesOf, DATA, FIXED, larger, MAX_SIZE, NOTHING, ofBytes, type Size, SMALL, sum } from './sizes.ts';
+import { bytesOf, DATA, FIXED, larger, MAX_SIZE, NOTHING, ofBytes, type Size, SMALL, sum, withNumbers } from './sizes.ts';
 import { Spent } from './spent.ts';
 import { callIn, constant, functionName, functionNames, itemOf, SEARCHED } from './steps.ts';
 
@@ -199,9 +199,9 @@ class Effort {
     } else {
       // JSON_TABLE and the like
       const { alias } = Object.values(node)[0] as { readonly alias?: { readonly aliasname?: string } };
-      const size = this.#expressions.all([node], scope);
+      const size = withNumbers(this.#expressions.all([node], scope), false);
       scope.rows *= bytesOf(size, SEARCHED);
-      scope.relations.set(alias?.aliasname ?? '', size.made > 1_000 ? new Map([['', size]]) : 'table');
+      scope.relations.set(alias?.aliasname ?? '', size.made > 1_000 || size.wild > 0 ? new Map([['', size]]) : 'table');
     }
   }
 }

@@ -4,9 +4,9 @@
  */
 import type { A_Const, A_Expr, Alias, ColumnRef, FuncCall, JoinExpr, ParamRef, RangeSubselect, RangeVar, ResTarget, SubLink, TypeCast } from '@pgsql/types';
 import { isNodeName, lastName, type Node, nameOf, type SelectStmt } from '../plan/tree.ts';
-import { FREE, LINEAR, NUMERIC, names, PLAIN, SHORT, SLOW_TYPES } from './functions.ts';
-import { paddingOf } from './results.ts';
-import { sizeOfConstant, textSize } from './sizes.ts';
+import { FREE, KEEPING, LINEAR, NUMERIC, names, PLAIN, SHORT, SLOW_TYPES } from './functions.ts';
+import { hasNumbers, paddingOf } from './results.ts';
+import { type Size, sizeOfConstant, sizeOfText } from './sizes.ts';
 import { MAX_STEPS } from './spent.ts';
 import { constant, functionName, SEARCHED, STEPS_PER_BYTE } from './steps.ts';
 
@@ -46,6 +46,9 @@ class Light {
   /** The calls whose time may grow with the product of two lengths. */
   #products = 0;
   #isRecursive = false;
+  /** True if the statement composes texts, and if it converts texts to numbers or documents: such a number may have many digits. */
+  #isComposing = false;
+  #isConverting = false;
   readonly #aliases = new Set<string>();
   /** The references without a relation. Such a name may mean a whole row. */
   readonly #unqualified: string[] = [];
@@ -58,6 +61,7 @@ class Light {
     if (!besidesRow(query).every((q) => this.#select(q))) return false;
     for (const name of this.#unqualified) if (this.#aliases.has(name)) this.#growth *= Math.max(1, this.#targets);
     if (this.#isRecursive && this.#growth > 1) return false;
+    if (this.#isComposing && this.#isConverting) return false;
     const bytes = this.#longest * this.#growth;
     return STEPS_PER_BYTE * (this.#nodes + this.#targets) * bytes + this.#products * bytes ** 2 <= MAX_STEPS;
   }
@@ -138,7 +142,7 @@ class Light {
       case 'JoinExpr':
         return this.#join(body);
       case 'ParamRef':
-        return this.#hasLength(textSize(this.#params[((body as ParamRef).number ?? 0) - 1] ?? '').made);
+        return this.#hasText(sizeOfText(this.#params[((body as ParamRef).number ?? 0) - 1] ?? ''));
       case 'SubLink':
         return (body as SubLink).subLinkType !== 'ARRAY_SUBLINK' && this.#all(body);
       case 'ResTarget':
@@ -158,6 +162,11 @@ class Light {
     return true;
   }
 
+  #hasText({ made, wild, raw }: Size): boolean {
+    this.#isComposing ||= raw === true;
+    return this.#hasLength(made + wild);
+  }
+
   #column({ fields = [] }: ColumnRef): boolean {
     const [first] = fields;
     if (fields.length === 1 && first !== undefined) this.#unqualified.push(nameOf(first) ?? '');
@@ -167,11 +176,12 @@ class Light {
   }
 
   #constant(constant: A_Const): boolean {
-    return this.#hasLength(sizeOfConstant(constant).made);
+    return this.#hasText(sizeOfConstant(constant));
   }
 
   #cast({ arg, typeName }: TypeCast): boolean {
     if (arg === undefined || typeName?.arrayBounds !== undefined || SLOW_TYPES.has(lastName(typeName?.names))) return false;
+    this.#isConverting ||= hasNumbers(typeName);
     return this.#hasLength(SEARCHED + paddingOf(typeName)) && this.#one(arg);
   }
 
@@ -194,6 +204,7 @@ class Light {
     const symbol = lastName(name);
     if (kind === 'AEXPR_OP' && COMBINING.has(symbol)) {
       this.#grows(2);
+      this.#isComposing ||= symbol === '||';
       if (symbol !== '||' && symbol !== '+') this.#products++;
     } else if (!(kind === 'AEXPR_OP' ? COMPARISONS.has(symbol) : COMPARING.test(kind))) return false;
     return this.#one(lexpr) && this.#one(rexpr);
@@ -206,6 +217,7 @@ class Light {
       // an element of an array may be longer than what is known of the array
       if (!PLAIN.has(name) || name === 'unnest') return false;
       if ((name === 'round' || name === 'trunc') && call.args?.[1] && (constant(call.args[1]) ?? SEARCHED) > MAX_ROUNDED) return false;
+      this.#isComposing ||= !KEEPING.has(name);
       this.#grows(call.args?.length ?? 0);
     }
     return this.#list(call.args) && this.#list(call.agg_order) && this.#one(call.agg_filter) && (call.over === undefined || this.#all(call.over));

@@ -1,7 +1,7 @@
 /** Bounds of numbers on which the length of a result depends: exponents, digits after the point. */
 import { lastName, type Node, walk } from '../plan/tree.ts';
 import { LENGTHS } from './functions.ts';
-import type { Size } from './sizes.ts';
+import { ofBytes, type Size, sum, UNKNOWN } from './sizes.ts';
 import { constant, functionName, SHORT_VALUE } from './steps.ts';
 
 /** What a number depends on. */
@@ -63,4 +63,17 @@ function isDateOfTable(args: readonly Node[], known: Known): boolean {
     return found;
   });
   return found;
+}
+
+/** The value of an argument that is a number of characters, if it consists of constants and lengths of texts; otherwise unknown. */
+export function charactersIn(node: Node | undefined, sizeOf: (node: Node) => Size): Size {
+  const number = constant(node);
+  if (number !== undefined) return ofBytes(number);
+  if (node && 'TypeCast' in node) return charactersIn(node.TypeCast.arg, sizeOf);
+  if (node && 'FuncCall' in node && LENGTHS.has(functionName(node.FuncCall))) return sizeOf(node.FuncCall.args?.[0] ?? node);
+  if (!node || !('A_Expr' in node)) return UNKNOWN;
+  const { lexpr, rexpr, name } = node.A_Expr;
+  const symbol = lastName(name);
+  if (symbol === '+') return sum([charactersIn(lexpr, sizeOf), charactersIn(rexpr, sizeOf)]);
+  return symbol === '-' && lexpr && constant(rexpr) !== undefined ? charactersIn(lexpr, sizeOf) : UNKNOWN;
 }

@@ -18,7 +18,16 @@ export function firstSteps(
     const after = [...next(new Map(names.map((name, n) => [name, before[n] ?? SMALL]))).values()];
     // the non-recursive term decides the types
     steps.push(before.map((size, n) => (size.fixed ? size : largest([size, after[n] ?? size]))));
-    if (before.every((size, n) => size.made === steps.at(-1)?.[n]?.made && size.data === steps.at(-1)?.[n]?.data)) break;
+    if (
+      before.every(
+        (size, n) =>
+          size.made === steps.at(-1)?.[n]?.made &&
+          size.data === steps.at(-1)?.[n]?.data &&
+          size.wild === steps.at(-1)?.[n]?.wild &&
+          size.raw === steps.at(-1)?.[n]?.raw,
+      )
+    )
+      break;
   }
   return steps;
 }
@@ -41,8 +50,9 @@ export function sizeAfter(steps: readonly Size[]): Size {
     return before === undefined || (s.made - before.made <= more.made && s.data - before.data <= more.data);
   });
   if (!isSteady) return UNKNOWN;
-  const { each, count } = largest(steps);
-  return sizeOf(Math.min(first.made + Math.sqrt(2 * RECURSION_BYTES * more.made), MAX_SIZE), first.data + RECURSION_DEPTH * more.data, undefined, each, count);
+  const { each, count, wild, raw } = largest(steps);
+  const made = Math.min(first.made + Math.sqrt(2 * RECURSION_BYTES * more.made), MAX_SIZE);
+  return sizeOf(made, first.data + RECURSION_DEPTH * more.data, undefined, each, count, undefined, wild, raw);
 }
 
 const grows = (before: Size, after: Size): boolean => after.made > before.made || after.data > before.data;

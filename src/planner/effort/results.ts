@@ -1,16 +1,18 @@
 /** The sizes of what casts, operators and functions return. */
 import type { TypeName } from '@pgsql/types';
 import { lastName, type Node } from '../plan/tree.ts';
-import { FREE_TYPES, NUMERIC, names, PLAIN, SHORT, SPLITTING } from './functions.ts';
+import { COLLECTING, FREE_TYPES, JSON_PATHS, KEEPING, NUMERIC, names, PLAIN, REPLACING, SHORT, SPLITTING } from './functions.ts';
 import {
   asElement,
   asJson,
   bytesOf,
+  bytesWithNumbers,
   copies,
   elementsIn,
   elementsOfBoth,
   FIXED,
   largest,
+  MAX_DIGITS,
   MAX_SIZE,
   ofBytes,
   plus,
@@ -27,11 +29,17 @@ import {
   unnested,
   wholeNumber,
   withElements,
+  withMarks,
+  withNumbers,
 } from './sizes.ts';
-import { constant, largestConstant, MAX_DIGITS, SEARCHED, SHORT_VALUE } from './steps.ts';
+import { constant, largestConstant, SEARCHED, SHORT_VALUE } from './steps.ts';
 
 /** Types with a fixed length. */
 const FIXED_TYPES = names('int2 int4 int8 float4 float8 bool date time timetz timestamp timestamptz interval uuid money oid');
+/** Types whose values have no decimals, or have them as they are written. */
+const NUMBERLESS = names(`
+  json xml bytea bit varbit tsvector tsquery inet cidr macaddr macaddr8 point box circle lseg line path polygon int4range int8range daterange tsrange tstzrange
+  int4multirange int8multirange datemultirange tsmultirange tstzmultirange`);
 /** Operators on numbers and bits. */
 const ARITHMETIC = names('- + * / % & | # ^ << >>');
 /** Operators that return a boolean. */
@@ -43,10 +51,23 @@ export const JSON_BUILDERS = /^(jsonb?_build_(array|object)|to_jsonb?|row_to_jso
 export function sizeOfCast(type: string, size: Size, typmods: readonly Node[] = []): Size {
   if (FIXED_TYPES.has(type)) return FIXED;
   if (FREE_TYPES.has(type)) return single(size);
-  if (type !== 'numeric') return retyped(size);
+  if (type !== 'numeric') return NUMBERLESS.has(type) ? retyped(size) : withNumbers(retyped(size), false);
   const digits = typmods.reduce((all, t) => all + Math.abs(('A_Const' in t ? wholeNumber(t.A_Const) : undefined) ?? MAX_DIGITS), AROUND);
-  return sizeOf(Math.min(size.made, typmods.length > 0 ? digits : MAX_DIGITS, MAX_DIGITS), size.data);
+  const number = sizeOf(Math.min(size.made, typmods.length > 0 ? digits : MAX_DIGITS, MAX_DIGITS), size.data);
+  return typmods.length > 0 ? number : withMarks(number, Math.min(withNumbers(size, true).wild, MAX_DIGITS), undefined);
 }
+
+/** The size of a value after a cast to an array of a type. */
+export function sizeOfArrayCast(type: string, size: Size, typmods: readonly Node[] = []): Size {
+  return isBounded(type, typmods) ? sum([size]) : withNumbers(sum([size]), false);
+}
+
+/** True for a type of which a value is not much longer than the text that it is written as. */
+const isBounded = (type: string, typmods: readonly Node[] = []): boolean =>
+  FIXED_TYPES.has(type) || FREE_TYPES.has(type) || NUMBERLESS.has(type) || typmods.length > 0;
+
+/** True if a text that becomes a value of a type may get many digits. */
+export const hasNumbers = (type: TypeName | undefined): boolean => !isBounded(lastName(type?.names), type?.typmods);
 
 /** Types whose values PostgreSQL pads to the length that a cast gives. */
 const PADDED_TYPES = names('bpchar char bit');
@@ -81,11 +102,36 @@ export function sizeOfOperation(symbol: string, left: Size, right: Size): Size {
   // `#>`, `#-` and the like return a part of the left operand
   const isPart = symbol !== '-' && (symbol.startsWith('-') || symbol.startsWith('#'));
   if (isPart) return retyped(left);
-  return symbol === '||' ? withElements(plus(left, right), elementsOfBoth(left, right)) : plus(left, right);
+  const both = plus(left, right);
+  if (symbol !== '||') return withMarks(both, both.wild, undefined);
+  const all = withElements(both, elementsOfBoth(left, right));
+  return withMarks(all, all.wild, all.raw || (all.made > 0 ? true : undefined));
 }
 
 /** The size of a function's result, if it depends only on the sizes of its arguments. */
 export function sizeOfCall(name: string, args: readonly Node[], sizes: readonly Size[], isVariadic = false): Size {
+  const size = lengthOfCall(name, args, sizes, isVariadic);
+  if (SHORT.has(name) || size.fixed) return size;
+  const all = sum(sizes);
+  const marked = withMarks(size, Math.max(size.wild, all.wild), isRaw(name, args, sizes) ? true : undefined);
+  // of a number that a document has, and of one in a path
+  return JSON_PATHS.has(name) || WITH_NUMBERS.test(name) ? withNumbers(marked, false) : marked;
+}
+
+/** Functions whose results have decimals that their arguments have as texts. */
+const WITH_NUMBERS = /^(jsonb|num(eric|range|multirange)|jsonb?_(to|populate)_record.*)$/;
+/** A replacement that makes no number longer: no digits and no exponent, except references to parts of the text. */
+const isHarmless = (node: Node | undefined): boolean =>
+  node !== undefined && 'A_Const' in node && !/[e\d\\]/i.test((node.A_Const.sval?.sval ?? 'e').replace(/\\[\d&]/g, ''));
+
+/** True if a function composes a text that may be a number with more digits than the text has characters. */
+function isRaw(name: string, args: readonly Node[], sizes: readonly Size[]): boolean {
+  if (sizes.some((s) => s.raw)) return true;
+  if (KEEPING.has(name) || JSON_BUILDERS.test(name) || COLLECTING.has(name)) return false;
+  return REPLACING.has(name) ? !isHarmless(args[2]) : sizes.some((s) => s.made > 0);
+}
+
+function lengthOfCall(name: string, args: readonly Node[], sizes: readonly Size[], isVariadic: boolean): Size {
   const [first = SMALL, second = SMALL, third = SMALL] = sizes;
   if (name === 'unnest') return unnested(sizes);
   if (name === 'translate') return times(first, 4);
@@ -172,7 +218,7 @@ const MAX_GROWTH = 16;
 /** The result of `replace` and `regexp_replace`. @param growth how many times as long as the text the result may be */
 function replaced(text: Size, replacement: Size, growth: number): Size {
   if (replacement.data === 0 && growth <= MAX_GROWTH) return plus(times(text, Math.max(1, growth)), replacement);
-  return sum([text, bytesOf(replacement, SEARCHED) <= 1 ? SMALL : copies(replacement, bytesOf(text, SEARCHED))]);
+  return sum([text, bytesOf(replacement, SEARCHED) <= 1 ? SMALL : copies(replacement, bytesWithNumbers(text, SEARCHED))]);
 }
 
 /** The characters of a text that is a constant: its size allows two bytes for each. */

@@ -1,7 +1,7 @@
 /** The scopes of queries while their effort is measured: relations, and the sizes of their columns. */
 import type { ColumnRef, FuncCall, RangeFunction } from '@pgsql/types';
 import { fieldsOf, lastName, type Node, nameOf, type SelectStmt, walk } from '../plan/tree.ts';
-import { bytesOf, DATA, largest, ofBytes, retyped, type Size, sizeOfRow, UNKNOWN, wholeNumber } from './sizes.ts';
+import { bytesOf, DATA, largest, ofBytes, retyped, type Size, sizeOfRow, UNKNOWN, wholeNumber, withMarks } from './sizes.ts';
 import { callIn, functionNames } from './steps.ts';
 
 /** The sizes of the columns of a relation in FROM, by name; `table`: values of a table. */
@@ -170,5 +170,5 @@ export function rowOfSystemTable([first]: readonly Node[], longestRows: Readonly
   const [arg] = (first && callIn(first)?.args) ?? [];
   const bare = arg && 'TypeCast' in arg ? arg.TypeCast.arg : arg;
   const longest = bare && 'ParamRef' in bare ? longestRows.get(bare.ParamRef.number ?? 0) : undefined;
-  return longest === undefined ? undefined : ofBytes(2 * longest);
+  return longest === undefined ? undefined : withMarks(ofBytes(2 * longest), 0, true);
 }

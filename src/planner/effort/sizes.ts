@@ -18,6 +18,10 @@ export interface Size {
    * value, which needs no escapes.
    */
   readonly inJson: Size | undefined;
+  /** The bytes that long numbers in it may have in addition: a number that is computed as a text (`'1e' || '9000'`) has many more digits than the text has characters. */
+  readonly wild: number;
+  /** True if it has parts of a text that the statement composes, which may be such a number. */
+  readonly raw: true | undefined;
 }
 
 /** The elements of an array. */
@@ -27,13 +31,15 @@ type Elements = Pick<Size, 'each' | 'count'>;
 export const MAX_SIZE = 1e9;
 
 /** A size. All sizes have the same members in the same order, so that V8 reads them quickly. */
-export const sizeOf = (made: number, data: number, fixed?: true, each?: Size, count?: number, inJson?: Size): Size => ({
+export const sizeOf = (made: number, data: number, fixed?: true, each?: Size, count?: number, inJson?: Size, wild = 0, raw?: true): Size => ({
   made,
   data,
   fixed,
   each,
   count,
   inJson,
+  wild,
+  raw,
 });
 
 /** The size of a value of a number of bytes. */
@@ -55,15 +61,19 @@ const ARRAY_ELEMENTS = 100;
 /** The size of no value. */
 export const NOTHING = ofBytes(0);
 /** The size of two values together. */
-export const plus = (a: Size, b: Size): Size => sizeOf(Math.min(a.made + b.made, MAX_SIZE), a.data + b.data);
+export const plus = (a: Size, b: Size): Size =>
+  sizeOf(Math.min(a.made + b.made, MAX_SIZE), a.data + b.data, undefined, undefined, undefined, undefined, a.wild + b.wild, a.raw || b.raw);
 /** The size of several values together. */
 export function sum(sizes: readonly Size[]): Size {
-  let [made, data] = [0, 0];
+  let [made, data, wild] = [0, 0, 0];
+  let raw: true | undefined;
   for (const s of sizes) {
     made = Math.min(made + s.made, MAX_SIZE);
     data += s.data;
+    wild += s.wild;
+    raw ||= s.raw;
   }
-  return sizeOf(made, data);
+  return sizeOf(made, data, undefined, undefined, undefined, undefined, wild, raw);
 }
 
 /** The size of the larger of two values. */
@@ -77,6 +87,8 @@ export function larger(a: Size, b: Size): Size {
     isArray ? larger(a.each, b.each) : undefined,
     isArray && a.count === b.count ? a.count : undefined,
     a.inJson || b.inJson ? larger(inJson(a), inJson(b)) : undefined,
+    Math.max(a.wild, b.wild),
+    a.raw || b.raw,
   );
 }
 
@@ -88,15 +100,16 @@ export function largest(sizes: readonly Size[]): Size {
 }
 
 /** A size with the elements of another. */
-export const withElements = ({ made, data, fixed }: Size, { each, count }: Elements): Size => sizeOf(made, data, fixed, each, count);
+export const withElements = ({ made, data, fixed, wild, raw }: Size, { each, count }: Elements): Size =>
+  sizeOf(made, data, fixed, each, count, undefined, wild, raw);
 
 /** The size of a value of another type: its elements may change. */
-export const retyped = ({ made, data, fixed }: Size): Size => sizeOf(made, data, fixed);
+export const retyped = ({ made, data, fixed, wild, raw }: Size): Size => sizeOf(made, data, fixed, undefined, undefined, undefined, wild, raw);
 
 /** The size of a value as an argument of a function that writes JSON. */
 export const inJson = (s: Size): Size => s.inJson ?? s;
 /** The size of a JSON value. */
-export const asJson = (s: Size): Size => sizeOf(s.made, s.data, undefined, undefined, undefined, times(s, 0.5));
+export const asJson = (s: Size): Size => sizeOf(s.made, s.data, undefined, undefined, undefined, times(s, 0.5), s.wild, s.raw);
 
 /** The elements of `left || right`, if one of them is such an array: the other one is an array as well, or an element. */
 export function elementsOfBoth(left: Size, right: Size): Elements {
@@ -119,7 +132,8 @@ export function unnested(arrays: readonly Size[]): Size {
 /** The rows of an element that may be an array itself. */
 const rowsOfElement = ({ made, data, fixed, count }: Size): number => count ?? (fixed || data > 0 || made <= 2 * SMALL.made ? 1 : made);
 /** The size of a value that becomes longer by a factor. */
-export const times = ({ made, data }: Size, factor: number): Size => sizeOf(Math.min(made * factor, MAX_SIZE), data * factor);
+export const times = ({ made, data, wild, raw }: Size, factor: number): Size =>
+  sizeOf(Math.min(made * factor, MAX_SIZE), data * factor, undefined, undefined, undefined, undefined, wild * factor, raw);
 
 /** The size in bytes, if each value of a table has `ofData` bytes. Only a size that is not known at all is MAX_SIZE: a value that became as long by known growth is not lenient. */
 export const bytesOf = ({ made, data }: Size, ofData: number): number => Math.min(made + data * ofData, made < MAX_SIZE ? MAX_SIZE - 1 : MAX_SIZE);
@@ -132,15 +146,15 @@ export const asElement = (value: Size): Size => (value.fixed ? value : plus(time
 
 /** The size of a row. */
 export function sizeOfRow(columns: readonly Size[]): Size {
-  const { made, data } = sum(columns.map(asElement));
-  return sizeOf(made, data, undefined, undefined, undefined, sum(columns.map(inJson)));
+  const { made, data, wild, raw } = sum(columns.map(asElement));
+  return sizeOf(made, data, undefined, undefined, undefined, sum(columns.map(inJson)), wild, raw);
 }
 
 /** The size of several copies of a value. */
-export const copies = (size: Size, count: number): Size => (count <= 1 ? size : ofBytes(bytesOf(size, 1_000) * count));
+export const copies = (size: Size, count: number): Size => (count <= 1 ? size : withMarks(ofBytes(bytesOf(size, 1_000) * count), size.wild * count, size.raw));
 
 /** The size of a value that is no array. */
-export const single = ({ made, data, fixed }: Size): Size => sizeOf(made, data, fixed, undefined, 1);
+export const single = ({ made, data, fixed, wild, raw }: Size): Size => sizeOf(made, data, fixed, undefined, 1, undefined, wild, raw);
 
 /** The number of elements of an array that the statement collects, if they are known to be no arrays. */
 function collectedIn({ each, count, fixed }: Size): number | undefined {
@@ -156,15 +170,49 @@ export const elementsIn = (array: Size): number =>
 /** The size of a text that is repeated as often as another text has characters. */
 export const repeated = (text: Size, count: Size): Size => {
   if (count.data === 0) return copies(text, count.made);
-  return text.data > 0 ? UNKNOWN : sizeOf(Math.min(text.made * count.made, MAX_SIZE), text.made * count.data);
+  const size = text.data > 0 ? UNKNOWN : sizeOf(Math.min(text.made * count.made, MAX_SIZE), text.made * count.data);
+  return withMarks(size, text.wild === 0 ? 0 : MAX_SIZE, text.raw);
 };
 
 /** The size of a constant. For a number: the number of its digits. */
 export function sizeOfConstant(constant: A_Const): Size {
-  if (constant.sval) return textSize(constant.sval.sval ?? '');
+  if (constant.sval) return sizeOfText(constant.sval.sval ?? '');
   if (constant.fval) return textSize(constant.fval.fval ?? '');
   if (constant.bsval) return ofBytes(constant.bsval.bsval?.length ?? 0);
   return FIXED;
+}
+
+/** The digits of the longest decimal in PostgreSQL. */
+export const MAX_DIGITS = 150_000;
+/** The length of the shortest number in an array or document that has so many digits: `1e100000`, with a comma. */
+const SHORTEST_NUMBER = 9;
+
+/** A size with the marks of long numbers. */
+export const withMarks = (s: Size, wild: number, raw: true | undefined): Size =>
+  sizeOf(s.made, s.data, s.fixed, s.each, s.count, s.inJson, Math.min(wild, MAX_SIZE), raw);
+
+/** The size of a value whose text becomes numbers. @param isOne it becomes one number, not an array or a document of them */
+export function withNumbers(size: Size, isOne: boolean): Size {
+  if (!size.raw) return size;
+  const each = size.each && withNumbers(size.each, true);
+  const numbers = isOne ? 1 : Math.ceil(bytesOf(size, 1_000) / SHORTEST_NUMBER);
+  return withMarks({ ...size, each }, Math.max(size.wild, numbers * MAX_DIGITS), true);
+}
+
+/** The bytes of a value with its long numbers, for calls that take more than linear time. */
+export const bytesWithNumbers = (size: Size, ofData: number): number =>
+  size.wild === 0 ? bytesOf(size, ofData) : Math.min(bytesOf(size, ofData) + size.wild, MAX_SIZE);
+
+/** A number with an exponent in a document or array. A range may have quotes within it. */
+const NUMBER_IN_TEXT = /(?<![\w.])[\d._]+["\\]*e["\\+]*(\d{3,6})(?!\w)/gi;
+
+/** The size of a text of the statement or of a parameter. One with an exponent in it may have numbers with many digits. */
+export function sizeOfText(text: string): Size {
+  const size = textSize(text);
+  if (!/[e\\]/i.test(text) || !/\d\D*\d\D*\d\D*\d/.test(text)) return size;
+  let wild = 0;
+  for (const [, exponent] of text.matchAll(NUMBER_IN_TEXT)) wild += Math.min(Number(exponent), MAX_DIGITS);
+  return withMarks(size, wild, true);
 }
 
 /** The size of a text. For a number with an exponent: the number of its digits. */

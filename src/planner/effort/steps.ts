@@ -14,7 +14,22 @@ import {
   SEARCH_OPERATORS,
   SERIES,
 } from './functions.ts';
-import { asElement, asJson, bytesOf, MAX_SIZE, plus, type Size, SMALL, sizeOf, sum, TABLE_ROWS, wholeNumber } from './sizes.ts';
+import {
+  asElement,
+  asJson,
+  bytesOf,
+  bytesWithNumbers,
+  MAX_DIGITS,
+  MAX_SIZE,
+  plus,
+  type Size,
+  SMALL,
+  sizeOf,
+  sum,
+  TABLE_ROWS,
+  wholeNumber,
+  withMarks,
+} from './sizes.ts';
 
 /** The steps per byte of a function that reads its arguments once. */
 export const STEPS_PER_BYTE = 30;
@@ -31,8 +46,6 @@ const UNKNOWN_PASS = 20_000_000;
 const UNKNOWN_FREE_PASS = 10_000_000;
 /** The maximum length of a value that counts as a value of a table when an aggregate collects it: a number, a delimiter. */
 export const SHORT_VALUE = 80;
-/** The digits of the longest decimal in PostgreSQL. */
-export const MAX_DIGITS = 150_000;
 
 /** The assumed size of a value of a table: if it is searched, as a decimal, as a text of characters, and as a set of characters, which is usually a constant. */
 export const SEARCHED = 1_000;
@@ -60,8 +73,10 @@ export function largestConstant(expression: Node | undefined): number {
 /** The name of a function without its schema. */
 export const functionName = ({ funcname }: FuncCall): string => lastName(funcname).toLowerCase();
 
-const digitsOf = (size: Size): number => Math.min(bytesOf(size, DIGITS), MAX_DIGITS);
-const products = (left: Size, right: Size): number => (digitsOf(left) * digitsOf(right)) / 16;
+const digitsOf = (size: Size): number => Math.min(bytesWithNumbers(size, DIGITS), MAX_DIGITS);
+/** A product with more digits is an error. */
+const MAX_PRODUCT = (131_072 / 2) ** 2;
+const products = (left: Size, right: Size): number => Math.min(digitsOf(left) * digitsOf(right), left.wild > 0 && right.wild > 0 ? MAX_PRODUCT : Infinity) / 16;
 
 /** The size of the longest constant format with which `to_char` takes linear time. */
 const MAX_FORMAT = 200;
@@ -69,23 +84,28 @@ const MAX_FORMAT = 200;
 /** The steps of one call of a function or operator. @param args its arguments, of which constants are used */
 export function stepsOf(name: string, args: readonly Node[], sizes: readonly Size[]): number {
   const [first = SMALL, second = SMALL] = sizes;
-  if (PAIRWISE.has(name) && args.length > 1) return bytesOf(first, CHARACTERS) * bytesOf(second, AS_SET);
-  if (PAIRWISE_OPERATORS.has(name)) return bytesOf(first, SEARCHED) * bytesOf(second, SEARCHED);
+  if (PAIRWISE.has(name) && args.length > 1) return bytesWithNumbers(first, CHARACTERS) * bytesWithNumbers(second, AS_SET);
+  if (PAIRWISE_OPERATORS.has(name)) return bytesWithNumbers(first, SEARCHED) * bytesWithNumbers(second, SEARCHED);
   if (SEARCH.has(name) || SEARCH_OPERATORS.has(name)) {
-    const [text, pattern] = [bytesOf(first, SEARCHED), bytesOf(second, SEARCHED)];
+    // `-`, `->` and `?` compare numbers and keys
+    const bytesIn = SEARCH.has(name) || name.includes('~') ? bytesWithNumbers : bytesOf;
+    const [text, pattern] = [bytesIn(first, SEARCHED), bytesIn(second, SEARCHED)];
     // ILIKE converts both to lower case
     return (text * pattern) / 8 + (name.endsWith('~~*') ? onePass(text) + onePass(pattern) : 0);
   }
   if (PRODUCT.has(name)) return products(first, second);
   if (SERIES.has(name)) return 100 * products(first, args.length > 1 ? second : first);
-  const bytes = bytesOf(sum(sizes), SEARCHED);
+  const bytes = bytesWithNumbers(sum(sizes), SEARCHED);
   if (REPEATING.has(name)) return freePasses(sizes);
   if (name === 'to_char' && second.data === 0 && second.made <= MAX_FORMAT) return onePass(bytes);
   if (LINEAR.has(name))
-    return sizes.reduce((steps, size) => steps + onePass(bytesOf(size, SEARCHED), JSON_WRITERS.has(name) ? STEPS_PER_JSON_BYTE : STEPS_PER_BYTE), 0);
+    return sizes.reduce(
+      (steps, size) => steps + (JSON_WRITERS.has(name) ? onePass(bytesOf(size, SEARCHED), STEPS_PER_JSON_BYTE) : onePass(bytesWithNumbers(size, SEARCHED))),
+      0,
+    );
   if (!JSON_PATHS.has(name)) return QUADRATIC.has(name) ? bytes ** 2 : bytes ** 2 / 8;
   const { comparisons, parts } = pathCounts(args[1]);
-  return onePass(bytes) + 2 * comparisons * (bytesOf(first, SEARCHED) * parts) ** 2;
+  return onePass(bytes) + 2 * comparisons * (bytesWithNumbers(first, SEARCHED) * parts) ** 2;
 }
 
 /** The steps of reading a value once. */
@@ -126,7 +146,9 @@ function pathCounts(path: Node | undefined): { readonly comparisons: number; rea
 
 /** The size of the collected values of several rows. */
 export function collected(name: string, sizes: readonly Size[], rows: number): Size {
-  const all = collectedValues(name, sizes, rows);
+  const { wild, raw } = sum(sizes);
+  const isComposed = name === 'string_agg' && sizes.some((s) => s.made > 0);
+  const all = withMarks(collectedValues(name, sizes, rows), wild * (rows <= 1 ? TABLE_ROWS : rows), isComposed ? true : raw);
   return name.startsWith('json') ? asJson(all) : all;
 }
 
