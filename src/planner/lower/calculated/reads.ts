@@ -44,7 +44,8 @@ const hasPaths = (reads: Reads): boolean => reads.paths;
  * else is looked for
  */
 export function followsAny(state: PlanState, def: PropertyDef, mapping?: MappingDef, seen: Set<PropertyDef> = new Set(), counts = hasPaths): boolean {
-  if (seen.has(def)) return false;
+  const isPlain = def.expression === null && (mapping === undefined || state.policies === undefined);
+  if (isPlain || seen.has(def)) return false;
   seen.add(def);
   const follows = (owner: object, expression: string): boolean => {
     const reads = readsOf(state, owner, expression);
