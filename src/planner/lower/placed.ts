@@ -7,6 +7,7 @@ import type { Placed, Placements, Target } from '../plan/context.ts';
 import { column, type Node, type SelectStmt, target } from '../plan/tree.ts';
 import type { Declared } from '../verify/index.ts';
 import { blocksOf, namesColumns, starOf } from './correlated.ts';
+import { sendFilters } from './far-filters.ts';
 import { isPlain } from './refused.ts';
 import { walkSteps } from './walk-together.ts';
 
@@ -15,7 +16,10 @@ const KEY = '~d';
 
 /** What plans need for tables that are distributed in this way. */
 export const targetFor = (placements: Placements): Target => ({
-  apply: (statement, declared) => keyUnions(statement, placements, declared),
+  apply: (statement, declared) => {
+    sendFilters(statement, placements);
+    keyUnions(statement, placements, declared);
+  },
   walksOver: (schema, table) => placements.get(JSON.stringify([schema, table])) && walkSteps,
 });
 

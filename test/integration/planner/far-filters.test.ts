@@ -1,0 +1,73 @@
+/** Comparisons at the far tables of joins, for a datasource whose tables are distributed: statements have the same rows. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { loadNodeParser } from '../../../src/cli/node-parser.ts';
+import type { PlanContext } from '../../../src/planner/index.ts';
+import { decorrelate } from '../../../src/planner/lower/decorrelate.ts';
+import { targetFor } from '../../../src/planner/lower/placed.ts';
+import { verify } from '../../../src/planner/verify/index.ts';
+import { PlannedTables } from '../../support/planned.ts';
+
+const parser = await loadNodeParser();
+const TABLES = `CREATE SCHEMA s; CREATE TABLE s.town (tid integer PRIMARY KEY, name text, land integer); INSERT INTO s.town SELECT n, 't' || n % 4, n % 3 FROM generate_series(1, 9) n;
+  CREATE TABLE s.land (lid integer PRIMARY KEY, size integer); INSERT INTO s.land VALUES (0, 10), (1, 20);
+  CREATE TABLE s.guest (id integer PRIMARY KEY, label text, town integer, v integer); INSERT INTO s.guest SELECT n, 'g' || n % 3, nullif(n % 11, 5), n FROM generate_series(1, 40) n;`;
+const MODEL = `CREATE ONTOLOGY far;
+  CREATE CONCEPT land (lid integer, size integer, PRIMARY KEY (lid));
+  CREATE CONCEPT town (tid integer, name string, land integer, PRIMARY KEY (tid), CONSTRAINT lies_in FOREIGN KEY (land) REFERENCES land (lid) INVERSEOF towns);
+  CREATE CONCEPT guest (id integer, label string, town integer, v integer, PRIMARY KEY (id), CONSTRAINT lives_in FOREIGN KEY (town) REFERENCES town (tid) INVERSEOF houses);
+  CREATE MAPPING m_land INTO land AS SELECT lid, size FROM s.land;
+  CREATE MAPPING m_town INTO town AS SELECT tid, name, land FROM s.town;
+  CREATE MAPPING m_guest INTO guest AS SELECT id, label, town, v FROM s.guest;`;
+
+const distributed = (...names: string[]): Partial<PlanContext> => {
+  const target = targetFor(new Map(names.map((name, group) => [JSON.stringify(['s', name]), { column: 'x', group }])));
+  return { target: () => target };
+};
+const ALL = distributed('guest', 'town', 'land');
+
+let tables: PlannedTables;
+beforeAll(async () => {
+  tables = await PlannedTables.open(TABLES, MODEL, 'far');
+});
+afterAll(() => tables?.close());
+
+/** The number of comparisons that a statement has at the tables of far sides. Its rows are those without knowledge of the datasource. */
+async function sent(query: string, changes: Partial<PlanContext> = ALL): Promise<number> {
+  const { sql, declared } = tables.plan(query, changes);
+  verify(parser, sql, declared);
+  expect(await tables.rows(query, changes), sql).toEqual(await tables.rows(query));
+  expect(await tables.rows(query, { ...changes, rewrite: decorrelate }), sql).toEqual(await tables.rows(query));
+  return [...sql.matchAll(/FROM s\.\w+ WHERE /g)].length - [...tables.plan(query).sql.matchAll(/FROM s\.\w+ WHERE /g)].length;
+}
+
+it.each([
+  ['SELECT label, v FROM dsvc.guest WHERE "lives_in[town].name" = \'t1\'', 1],
+  ["SELECT label FROM dsvc.guest WHERE \"lives_in[town].name\" IN ('t1', 't2') AND v > 7", 1],
+  ['SELECT label FROM dsvc.guest WHERE \'t2\' <= "lives_in[town].name" AND "lives_in[town].tid" BETWEEN 2 AND 6', 1],
+  ['SELECT SUM(v) AS v FROM dsvc.guest WHERE "lives_in[town].lies_in[land].size" = 20', 1],
+  ['SELECT label FROM dsvc.guest WHERE "lives_in[town].name" = \'t1\' AND "lives_in[town].lies_in[land].size" < 15', 2],
+  ["SELECT g.label, t.name FROM dsvc.guest g LEFT JOIN dsvc.town t ON t.tid = g.town WHERE t.name <> 't1'", 1],
+])('repeats the comparison: %s', async (query, count) => {
+  expect(await sent(query)).toBe(count);
+  expect((await tables.rows(query)).length).toBeGreaterThan(0);
+});
+
+it.each([
+  // a row without a partner meets these
+  'SELECT label FROM dsvc.guest WHERE "lives_in[town].name" IS NULL',
+  'SELECT label FROM dsvc.guest WHERE "lives_in[town].name" = \'t1\' OR v = 5',
+  "SELECT label FROM dsvc.guest WHERE COALESCE(\"lives_in[town].name\", 't1') = 't1'",
+  'SELECT label FROM dsvc.guest WHERE "lives_in[town].name" NOT IN (\'t1\')',
+  'SELECT label FROM dsvc.guest WHERE v = 5',
+  'SELECT t.name, q.n FROM dsvc.town t LEFT JOIN (SELECT town, COUNT(*) AS n FROM dsvc.guest GROUP BY town) q ON q.town = t.tid WHERE q.n > 1',
+  'SELECT t.name, q.v FROM dsvc.town t JOIN (SELECT town, v FROM dsvc.guest ORDER BY v LIMIT 3) q ON q.town = t.tid WHERE q.v > 1',
+  'SELECT g.label FROM dsvc.town t FULL JOIN dsvc.guest g ON t.tid = g.town WHERE g.v > 4',
+])('repeats nothing: %s', async (query) => {
+  expect(await sent(query)).toBe(0);
+});
+
+it('only at distributed tables', async () => {
+  const query = 'SELECT label FROM dsvc.guest WHERE "lives_in[town].name" = \'t1\'';
+  expect(await sent(query, distributed('guest'))).toBe(0);
+  expect(await sent(query, distributed('town'))).toBe(1);
+});
