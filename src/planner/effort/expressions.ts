@@ -139,9 +139,11 @@ export class Expressions {
       case 'NullTest':
       case 'BooleanTest':
       case 'GroupingFunc':
-      case 'JsonIsPredicate':
       case 'SQLValueFunction':
         this.all(body, scope);
+        return FIXED;
+      case 'JsonIsPredicate':
+        this.#spent.steps(onePass(bytesOf(this.all(body, scope), SEARCHED)), 'IS JSON', (body as ParamRef).location);
         return FIXED;
       case 'JsonFuncExpr':
         return this.#jsonCall(node as Extract<Node, { JsonFuncExpr: unknown }>, scope);
@@ -267,12 +269,8 @@ export class Expressions {
     const [first = SMALL] = sizes;
     if (!COLLECTING.has(name)) this.#spent.steps(FREE.has(name) ? freePasses(sizes) : stepsOf(name, args, sizes), name, location);
     if (REPEATING.has(name)) {
-      const made = sizeOfRepetition(
-        name,
-        first,
-        charactersIn(args[1], (n) => this.size(n, scope)),
-        args[1],
-      );
+      const characters = charactersIn(args[1], (n) => this.size(n, scope));
+      const made = sizeOfRepetition(name, first, characters, args[1]);
       if (constant(args[1]) !== undefined) this.#spent.text(made, name, location);
       return made;
     }

@@ -197,6 +197,7 @@ describe('refused', () => {
     `SELECT ${Array(500).fill('x * x').join(' + ')} AS l FROM (SELECT ('1e' || '65000')::numeric - 1 AS x) v`,
     // spaces at each line
     "SELECT translate(jsonb_pretty((repeat('[', 2500) || repeat(']', 2500))::jsonb), repeat('b', 10000), '') AS l",
+    "SELECT string_agg(repeat('[', 100), '') IS JSON AS l FROM generate_series(1, 1000000) i",
   ])('%s', (sql) => {
     expect(outcome(sql)).toBe('too_complex');
   });
@@ -226,6 +227,7 @@ describe('planned', () => {
     "SELECT to_char(now(), 'YYYY-MM-DD HH24:MI:SS') AS a, to_date('2020-01-01', 'YYYY-MM-DD') AS b, to_number('1,234.5', '9G999D9') AS c",
     "SELECT '[1,2,3]'::jsonb @> '[2]' AS a, '{1,2}'::int[] && '{2,3}' AS b, '[1,5)'::int4range -|- '[5,9)' AS c, '(0,0),(1,1)'::box && '(0,0),(2,2)' AS d, 5 & 3 | 1 AS e",
     "SELECT repeat('#', length(name)) || ' ' || name || ' ' || length(name) || upper(left(name, 1)) AS l FROM svc.person",
+    `SELECT name IS JSON AS l, name IS JSON OBJECT WITH UNIQUE KEYS AS m, (SELECT string_agg(name, ',') FROM svc.person) IS JSON AS n FROM svc.person`,
     "SELECT encode(sha256(convert_to(name, 'UTF8')), 'hex') AS l, jsonb_pretty(to_jsonb(name)) AS m FROM svc.person",
     "SELECT array_to_string(array_fill('x'::text, ARRAY[10]), '') AS l, array_position(ARRAY['a', 'b'], name) AS m FROM svc.person",
     "SELECT rpad(left(name, 2), char_length(name), '*') LIKE '%x%' AS l, repeat('*', length(name) - 2) LIKE '*%' AS m FROM svc.person",
