@@ -1,7 +1,8 @@
 /** What statements about cached views and cubes may cost, say and change: too large plans, hidden names, types below a view, and caches of dropped objects. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { DEVELOPER } from '../../dev/roles.ts';
-import type { Runtime } from '../../src/service.ts';
+import { cutRows } from '../../src/nesting/cut.ts';
+import { type Runtime, runScript } from '../../src/service.ts';
 import { MemoryJobs } from '../support/jobs-memory.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { TestCaches } from './support/caches.ts';
@@ -68,6 +69,25 @@ it('refuses a view whose plan is too large, in each statement that plans it', as
   await service.rows('UNCACHE VIEW grows', 'shop');
   const editor = await service.user('chainer', 'EDIT ON ALL ontology.shop');
   expect(await service.fault(cache('chain3'), 'shop', editor)).toBe('403 forbidden');
+});
+
+it('does not plan more than the budget of a request, and keeps no plan that it makes live for this', async () => {
+  await service.rows('CREATE ONTOLOGY VIEW plain AS SELECT id FROM dsvc.item', 'shop');
+  await service.rows(cache('plain'), 'shop');
+  const spent = async (sql: string): Promise<readonly unknown[]> => {
+    const request = await service.request(service.token);
+    const { trials, caches: shown } = request.spending;
+    for (const budget of [trials, shown]) budget.steps = budget.limits.steps + 1;
+    return (await cutRows(await runScript(request, { ontology: 'shop', sql, limit: null, datasource: null }), 100)).rows;
+  };
+  const sql = 'SELECT id FROM vsvc.plain ORDER BY id';
+  const rows = [{ id: 1 }, { id: 2 }, { id: 3 }];
+  expect([(await spent("SELECT view_name, state FROM SYS_CACHES WHERE view_name = 'plain'"))[0], await stateOf('plain')]).toEqual([
+    { view_name: 'plain', state: 'unknown' },
+    'used',
+  ]);
+  expect([await spent(sql), await asked(sql)]).toEqual([rows, { rows, isCached: true }]);
+  await service.rows('UNCACHE VIEW plain; DROP VIEW plain', 'shop');
 });
 
 it('does not read a table of other types or collations below a view or cube', async () => {

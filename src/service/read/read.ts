@@ -243,13 +243,15 @@ function plan(session: Session, source: Source, known: Graph | undefined, output
   if (kept !== undefined && isValid(kept.plan, context)) return admitted(bound === undefined ? kept : { plan: rebind(kept.plan, bound), text: kept.text });
   const options = { ...output, ...(bound === undefined ? {} : { bound }), ...(inspect ? { inspect } : {}) };
   const planOf = (over: PlanContext, chosen: PlanOptions): Plan => within(() => planAcross(over, source, chosen, needs.caches.across));
+  const { units } = spending.trials;
   let made = planOf(context, options);
   // results-limit does not apply to reads of system tables (docs/design/rows-and-json.md#limits)
   const unlimited = bound === undefined ? {} : { bound };
   if (output.limit !== undefined && read.size > 0) made = planOf(context, unlimited);
   const whole = verify(made);
   // plans that read system tables are not cached: the rows depend on the caller and are parameters of the plan
-  if (read.size === 0) keepPlan(keys?.of(made, needs.definers), whole);
+  // earlier statements may have used the budget of cached cubes and views
+  if (read.size === 0 && (units === 0 || !spending.trials.isExceeded)) keepPlan(keys?.of(made, needs.definers), whole);
   if (![...read].some(isLate)) return admitted(whole);
   const late = async (): Promise<VerifiedPlan> => {
     const { withLate } = await import('../tell/show.ts');

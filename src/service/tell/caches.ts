@@ -28,9 +28,9 @@ export interface CacheLine {
   readonly maxAge: number;
   /**
    * `used`: queries read the table. They read the mapping's own tables if it is `expired` (too old), `changed` (made of another SELECT, or of a cube or view whose SELECT is too large) or `empty` (no refresh has
-   * ended).
+   * ended). `unknown`: the plans of other cubes and views have used the budget.
    */
-  readonly state: 'used' | 'expired' | 'changed' | 'empty';
+  readonly state: 'used' | 'expired' | 'changed' | 'empty' | 'unknown';
   /** Why the last refresh failed, and when. */
   readonly error: string | null;
   readonly failed: string | null;
@@ -56,7 +56,6 @@ export async function visibleCaches({ caller, request }: Session, ontology: Onto
     // the cache of something that was dropped, or that the caller does not see
     if (def === undefined && !seesAll(caller.principal, ontology.name)) continue;
     const may = (right: 'query' | 'edit'): boolean => mayOn(caller.principal, right, [def?.datasource, table?.datasource ?? def?.datasource]);
-    const isSame = table !== null && def?.digest === table.digest;
     const isYoung = table !== null && now() - table.asOf < maxAge * 1000;
     lines.push({
       mapping: view === undefined ? mapping : null,
@@ -67,7 +66,7 @@ export async function visibleCaches({ caller, request }: Session, ontology: Onto
       rows: table !== null && may('query') ? table.rows : null,
       asOf: table && new Date(table.asOf).toISOString(),
       maxAge,
-      state: table === null ? 'empty' : !isSame ? 'changed' : isYoung ? 'used' : 'expired',
+      state: table === null ? 'empty' : stateOf(def?.digest, table.digest, isYoung),
       // the message may quote a value
       error: may('edit') ? error : error && 'the refresh failed',
       failed,
@@ -78,14 +77,21 @@ export async function visibleCaches({ caller, request }: Session, ontology: Onto
   return lines;
 }
 
+/** The state of a table. @param digest what the table would be made of now */
+function stateOf(digest: Cached['digest'], made: string, isYoung: boolean): CacheLine['state'] {
+  if (digest !== null && digest !== made) return 'changed';
+  if (!isYoung) return 'expired';
+  return digest === null ? 'unknown' : 'used';
+}
+
 /** True if a caller has a right on the datasource of a cached object and on that of its table. If one is not known, only administrators have it. */
 const mayOn = (principal: Principal, right: 'query' | 'edit', datasources: readonly (string | undefined)[]): boolean =>
   datasources.every((d) => (d === undefined ? principal.isAdmin : can(principal, right, ['datasource', d])));
 
 /** What decides the rows of a cache now. */
 interface Cached {
-  /** undefined: it cannot be cached any more. */
-  readonly digest: string | undefined;
+  /** undefined: it cannot be cached any more; null: the budget does not allow another plan. */
+  readonly digest: string | null | undefined;
   readonly datasource: string | undefined;
 }
 
@@ -99,5 +105,5 @@ async function mappingOf(runtime: Runtime, caller: Caller, graph: Graph, key: st
 function viewOf({ runtime, spending }: Session['request'], graph: Graph, { kind, name }: NonNullable<ReturnType<typeof viewOfKey>>): Cached | undefined {
   const view = find(graph.model.views, name) && graph.whole.view(name);
   if (view === undefined || view.cube !== (kind === 'cube')) return undefined;
-  return digestForNobody(runtime, graph, view, spending.caches) ?? { digest: undefined, datasource: undefined };
+  return digestForNobody(runtime, graph, view, spending.caches) ?? { digest: spending.caches.isExceeded ? null : undefined, datasource: undefined };
 }
