@@ -3,7 +3,7 @@ import type { Snapshot } from '../../catalog/snapshot.ts';
 import type { Datasource } from '../../engine/datasource.ts';
 import { isDistributed, keepsNames } from '../../engine/settings.ts';
 import { SvcError } from '../../errors.ts';
-import type { FinishedRewrite, Placed, Placements, Plan, Target } from '../../planner/index.ts';
+import type { FinishedRewrite, Plan, Target } from '../../planner/index.ts';
 import { datasourceRow } from '../caller/datasource.ts';
 import type { Session } from '../session.ts';
 import { DatasourceFacts, factStore } from './facts.ts';
@@ -18,32 +18,21 @@ export async function rewriteAfter(error: unknown, { isRewritten }: Plan, dataso
   return decorrelate;
 }
 
-interface Places {
+/** Where a datasource has its tables. */
+export interface Places {
   readonly target: Target | undefined;
   /** Equal for tables that are distributed in the same way. */
   readonly text: string;
 }
 
 const PLACES = factStore<Places>('targets', {
-  load: async (session) => {
-    const [{ placementsText }, { targetFor }] = await Promise.all([import('./placements.ts'), import('../../planner/lower/placed.ts')]);
-    return async (datasource, timeoutMs, before, version) => {
-      const text = await placementsText(session, datasource, timeoutMs, version);
-      // a kept plan has the same target
-      if (text === before?.text) return before;
-      const placements: Placements = new Map(JSON.parse(text) as [string, Placed][]);
-      return { target: placements.size > 0 ? targetFor(placements) : undefined, text };
-    };
-  },
+  load: async (session) => (await import('./placements.ts')).placesOf(session),
   none: { target: undefined, text: '' },
   bytesOf: ({ text }) => 500 + 4 * text.length,
 });
 
 /** Forgets where tables are, for tests. */
 export const forgetTargets = (): void => PLACES.known.clear();
-
-/** What the catalog has is read from the datasource again at this age. Older facts give slower plans, never other rows. */
-const RENEW_MS = 600_000;
 
 /** Where distributed datasources have their tables, during the planning of one statement. */
 export class Targets extends DatasourceFacts<Places> {
@@ -60,8 +49,9 @@ export class Targets extends DatasourceFacts<Places> {
     const { snapshot } = this.#session.caller;
     const placed = datasourceRow(snapshot, datasource.name)?.placed;
     if (!placed) return isDistributed(datasource) ? this.of(datasource).target : undefined;
-    if (snapshot.verifiedAt - placed.at >= RENEW_MS)
-      void import('./placements.ts').then(({ renewLater }) => renewLater(this.#session.request.runtime, snapshot, datasource));
+    // older facts give slower plans, never other rows
+    if (snapshot.verifiedAt - placed.at >= 600_000)
+      void import('./placements.ts').then((m) => m.renewLater(this.#session.request.runtime, snapshot, datasource));
     return this.of(datasource, placed.digest).target;
   }
 }

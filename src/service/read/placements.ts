@@ -4,9 +4,12 @@ import type { Snapshot } from '../../catalog/snapshot.ts';
 import type { Datasource } from '../../engine/datasource.ts';
 import { placementsOf } from '../../engine/placements.ts';
 import { loggedLine } from '../../errors.ts';
+import type { Placed, Placements } from '../../planner/index.ts';
+import { keyUnions } from '../../planner/lower/placed.ts';
 import { datasourceRow } from '../caller/datasource.ts';
 import type { Runtime } from '../runtime.ts';
 import type { Session } from '../session.ts';
+import type { Places } from './distributed.ts';
 
 const TIMEOUT_MS = 15_000;
 /** An isolate does not read a datasource again while a read is younger: the snapshots with what was stored may be as old. */
@@ -20,11 +23,21 @@ const renewed = new Map<string, number>();
 /** Forgets what was read, for tests. */
 export const forgetRenewals = (): void => renewed.clear();
 
+/** The function that reads where datasources have their tables, with that of a digest from the catalog. @returns what was known before if nothing has changed: a kept plan has the same target */
+export const placesOf =
+  (session: Pick<Session, 'caller' | 'request'>) =>
+  async (datasource: Datasource, timeoutMs: number, before: Places | undefined, digest: string | undefined): Promise<Places> => {
+    const text = await placementsText(session, datasource, timeoutMs, digest);
+    if (text === before?.text) return before;
+    const placements: Placements = new Map(JSON.parse(text) as [string, Placed][]);
+    return { target: placements.size > 0 ? { apply: (statement, declared) => keyUnions(statement, placements, declared) } : undefined, text };
+  };
+
 /**
  * The JSON text of `Placements`: that with a digest, from the catalog; or from the datasource, and then the catalog gets it.
  * @throws SvcError if it cannot be read; Error if the catalog has another one by now
  */
-export async function placementsText(
+async function placementsText(
   { caller, request }: Pick<Session, 'caller' | 'request'>,
   datasource: Datasource,
   timeoutMs: number,
