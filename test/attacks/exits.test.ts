@@ -144,3 +144,29 @@ describe('A division by zero in a view', () => {
     expect((await ask('SELECT share FROM svc.open_city', headers, 'shop')).json.data).toBe('division by zero; the calculated property `share` divides');
   });
 });
+
+describe('A measure in a view', () => {
+  it('is not named in errors, if the text of the view may be hidden', async () => {
+    await s.rows(
+      `CREATE MEASURE per_none bigint AS SELECT COUNT(id) / (COUNT(id) - COUNT(id)); CREATE MEASURE last_name string AS SELECT MAX(name);
+      CREATE CONCEPT north (per_none MEASURE bigint, last_name MEASURE string) INHERITS (city); CREATE CONCEPT south (per_none MEASURE bigint, last_name MEASURE string) INHERITS (city);
+      CREATE MAPPING m_south INTO (south) AS SELECT id, name FROM shop.t_city;
+      CREATE ONTOLOGY VIEW per_city AS SELECT SUM("measure.per_none") AS n FROM dsvc.south; CREATE ONTOLOGY VIEW last_city AS SELECT MAX("measure.last_name") AS n FROM dsvc.south`,
+      'shop',
+    );
+    const headers = by(
+      (await user('dina', 'QUERY ON ontology.shop.view.per_city', 'QUERY ON ontology.shop.view.last_city', 'QUERY ON ontology.shop.concept.north')).token,
+    );
+    expect((await ask('SELECT n FROM vsvc.per_city', headers, 'shop')).json).toMatchObject({ code: 'division_by_zero', data: 'division by zero' });
+    await s.rows('CREATE POLICY veil_name ON PROPERTY name MASK NULL', 'shop');
+    try {
+      expect((await ask('SELECT n FROM vsvc.last_city', headers, 'shop')).json.data).toBe('a measure reads a property whose values are masked for you');
+      // a query that names the measure itself
+      expect((await ask('SELECT MAX("measure.last_name") AS n FROM dsvc.north', headers, 'shop')).json.data).toBe(
+        'the measure `last_name` reads the property `name`, whose values are masked for you',
+      );
+    } finally {
+      await s.rows('DROP POLICY veil_name', 'shop');
+    }
+  });
+});

@@ -10,13 +10,25 @@ import type { Scope } from '../../bind/scope.ts';
 import { isVolatileFunction } from '../../guard/index.ts';
 import { LocatedError, locating } from '../../plan/located-error.ts';
 import type { PathNode } from '../../plan/path-node.ts';
-import { calledMeasure, type MeasureReference, type References } from '../../plan/references.ts';
+import type { MeasureReference, References } from '../../plan/references.ts';
 import { conjuncts, isNotNull, lastName, type Node, rewrite, type SelectStmt, walk } from '../../plan/tree.ts';
 import type { PlanState } from '../../plan-state.ts';
 import { propertyFor } from '../../secure/shown.ts';
 import { callsOf } from './calls.ts';
 import { combine } from './levels.ts';
-import { countsDuplicates, expandMeasure, isKeyed, type KeyGap, keyGap, reachedOnce, refuseBareMeasures, refuseInWhere, wrappedMeasure } from './measures.ts';
+import {
+  calledFor,
+  countsDuplicates,
+  expandMeasure,
+  HIDDEN,
+  isKeyed,
+  type KeyGap,
+  keyGap,
+  reachedOnce,
+  refuseBareMeasures,
+  refuseInWhere,
+  wrappedMeasure,
+} from './measures.ts';
 import type { Item, Things } from './parts.ts';
 import type { Proofs } from './proofs.ts';
 import { type BlockFacts, isOnSpine, levelOf, NONE, nodesIn } from './spine.ts';
@@ -106,9 +118,9 @@ function measureItem(block: Block, node: Node, measure: MeasureReference): Item 
   const type = parseType(measure.def.type).sql;
   const isRoot = at === relation.root;
   const once = block.single && block.fromNodes.size === 0 && (isRoot || reachedOnce(at));
-  if ((!once || !isRoot) && !isKeyed(concept)) throw keyless(measure);
+  if ((!once || !isRoot) && !isKeyed(concept)) throw keyless(state, measure);
   const gap = once ? undefined : keyGap(state, concept);
-  if (gap && countsDuplicates(state, measure)) throw keyless(measure, gap, state);
+  if (gap && countsDuplicates(state, measure)) throw keyless(state, measure, gap);
   if (once) {
     const seen = relation.named.graph.concept(concept.name) ?? concept;
     const columnOf = (def: PropertyDef): Node => relation.columnAt(at, propertyFor(seen, def));
@@ -121,15 +133,16 @@ function measureItem(block: Block, node: Node, measure: MeasureReference): Item 
   return { node, expression: node, level: null, proved: NONE, ignoresDuplicates: false, nodes: new Set(), things, type };
 }
 
-function keyless(measure: MeasureReference, gap?: KeyGap, state?: PlanState): Error {
-  const isNamed = measure.cubeColumn === undefined;
+function keyless(state: PlanState, measure: MeasureReference, gap?: KeyGap): Error {
+  const called = calledFor(state, measure);
+  const isNamed = measure.cubeColumn === undefined && called !== HIDDEN;
   const of = isNamed ? `\`${measure.concept.name}\`` : 'its concept';
-  if (!gap) return badRequest('no_key', `${calledMeasure(measure)} requires a primary key on ${of} in this query`);
+  if (!gap) return badRequest('no_key', `${called} requires a primary key on ${of} in this query`);
   const lacks =
-    isNamed && state?.mayName && !state.hidesTables(gap.mapping.datasource) && state.seen.property(gap.column)
+    isNamed && state.mayName && !state.hidesTables(gap.mapping.datasource) && state.seen.property(gap.column)
       ? `the mapping \`${gap.mapping.name}\` does not provide \`${gap.column}\``
       : 'one of its mappings does not provide all columns of the primary key';
-  return badRequest('no_key', `${calledMeasure(measure)} needs a key in all rows of ${of} in this query; ${lacks}`);
+  return badRequest('no_key', `${called} needs a key in all rows of ${of} in this query; ${lacks}`);
 }
 
 /** Throws 400 `fanout` for volatile functions, because each level evaluates WHERE and GROUP BY on its own and the results would differ. */

@@ -95,12 +95,12 @@ export function expandMeasure(state: PlanState, measure: MeasureReference, colum
   );
 }
 
-/** The name of a measure in messages. A view may read measures that are hidden from the caller. */
-const calledFor = (state: PlanState, measure: MeasureReference): string =>
-  measure.cubeColumn === undefined && state.seen.measure(measure.def.name) === undefined ? HIDDEN : calledMeasure(measure);
+/** The name of a measure in messages. A view may read measures that are hidden from the caller, and its text, which names them, may be hidden too. */
+export const calledFor = (state: PlanState, measure: MeasureReference): string =>
+  measure.cubeColumn !== undefined || state.position.isTrusted || (state.mayName && state.seen.measure(measure.def.name)) ? calledMeasure(measure) : HIDDEN;
 
 /** The name in messages of a measure that is hidden from the caller. */
-const HIDDEN = 'a measure';
+export const HIDDEN = 'a measure';
 
 function expand(state: PlanState, def: MeasureDef, measure: MeasureReference, columnOf: (def: PropertyDef) => Node, filters: () => readonly Node[]): Node {
   const called = calledFor(state, { ...measure, def });
