@@ -15,8 +15,8 @@ import type {
 } from '@pgsql/types';
 import { visited } from '../../budget.ts';
 import { isNodeName, lastName, type Node, type SelectStmt, typeOf, walk } from '../plan/tree.ts';
-import { COLLECTING, FREE, FREE_OPERATORS, FREE_TYPES, names, OPERATIONS, REPEATING, SEARCH_OPERATORS, SLOW_TYPES } from './functions.ts';
-import { boundOf, charactersIn } from './numbers.ts';
+import { COLLECTING, DIGITS, FREE, FREE_OPERATORS, FREE_TYPES, names, OPERATIONS, POWERS, REPEATING, SEARCH_OPERATORS, SLOW_TYPES } from './functions.ts';
+import { boundOf, charactersIn, TABLE_NUMBER } from './numbers.ts';
 import {
   isArithmetic,
   JSON_BUILDERS,
@@ -58,10 +58,6 @@ import { collected, constant, countOf, freePass, freePasses, functionName, onePa
 const PARTS = names(`
   A_Indices A_Indirection A_Star BitString Boolean CaseWhen CollateClause Float GroupingSet Integer JsonArgument JsonBehavior JsonFormat JsonKeyValue JsonOutput
   JsonReturning JsonTableColumn JsonTablePathSpec JsonValueExpr List NamedArgExpr ResTarget SortBy String TypeName WindowDef`);
-
-/** Functions whose result has as many digits as a number says. */
-const POWERS = names('exp pow power');
-const DIGITS = names('exp factorial pow power round trunc');
 
 /** Functions other than those that write JSON to which a row is not a text. */
 const JSON_TAKING = /^(count|jsonb?_(object_)?agg.*)$/;
@@ -286,11 +282,15 @@ export class Expressions {
     return args.map((a, i) => (i === at ? this.#bound(a, scope, POWERS.has(name) ? sizes[i] : undefined) : a));
   }
 
-  /** The largest value of a number as a constant; the number itself if it is not known, or has a size for a value of a table. */
+  /** The largest value of a number as a constant; the number itself if it is not known. With a size that has values of a table, those count as 1. */
   #bound(node: Node, scope: Scope, size?: Size): Node {
-    if (size && size.data > 0) return node;
     const sizeOf = (n: Node): Size => this.#spent.paused(() => this.size(n, scope));
-    const bound = boundOf(node, { sizeOf, rowsOf: (args) => rowsOfAggregate(args, scope), params: this.#params });
+    const bound = boundOf(node, {
+      sizeOf,
+      rowsOf: (args) => rowsOfAggregate(args, scope),
+      params: this.#params,
+      ofTable: size && size.data > 0 ? 1 : TABLE_NUMBER,
+    });
     return bound === undefined ? node : { A_Const: { ival: { ival: Math.ceil(bound) } } };
   }
 }

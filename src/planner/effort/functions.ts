@@ -111,6 +111,10 @@ export const SLOW_TYPES = names('tsvector tsquery jsonpath');
 /** Types to which a cast is fast. */
 export const FREE_TYPES = names('text varchar bpchar char name');
 
+/** Functions whose result has as many digits as a number says. */
+export const POWERS = names('exp pow power');
+export const DIGITS = names('exp factorial pow power round trunc');
+
 /** Functions that repeat a text as often as an argument says. */
 export const REPEATING = names('repeat lpad rpad');
 /** The kinds of expressions that call an operator. */

@@ -1,6 +1,6 @@
 /** Bounds of numbers on which the length of a result depends: exponents, digits after the point. */
 import { lastName, type Node, walk } from '../plan/tree.ts';
-import { LENGTHS } from './functions.ts';
+import { LENGTHS, names } from './functions.ts';
 import { ofBytes, type Size, sum, UNKNOWN } from './sizes.ts';
 import { constant, functionName, SHORT_VALUE } from './steps.ts';
 
@@ -10,10 +10,12 @@ interface Known {
   /** The number of rows that an aggregate takes; 1: those of a table. */
   readonly rowsOf: (args: readonly Node[]) => number;
   readonly params: readonly (string | null)[];
+  /** The assumed largest number of a table. */
+  readonly ofTable: number;
 }
 
 /** The assumed largest number of a table: a length, a number of rows, a part of a date. */
-const TABLE_NUMBER = 100;
+export const TABLE_NUMBER = 100;
 
 /** The absolute value that a number has at most; undefined if it is not known. */
 export function boundOf(node: Node | undefined, known: Known): number | undefined {
@@ -22,21 +24,47 @@ export function boundOf(node: Node | undefined, known: Known): number | undefine
   if ('TypeCast' in node) return boundOf(node.TypeCast.arg, known);
   if ('ParamRef' in node) return absolute(known.params[(node.ParamRef.number ?? 0) - 1] ?? undefined);
   if ('A_Const' in node) return absolute(node.A_Const.fval?.fval ?? node.A_Const.sval?.sval);
-  if ('ColumnRef' in node) return isOfTable(node, known) ? TABLE_NUMBER : undefined;
-  if ('FuncCall' in node) {
-    const { args = [] } = node.FuncCall;
-    const name = functionName(node.FuncCall);
-    if (LENGTHS.has(name)) return args[0] && known.sizeOf(args[0]).made <= SHORT_VALUE ? TABLE_NUMBER : undefined;
-    if (name === 'count') return Math.max(TABLE_NUMBER, known.rowsOf(args));
-    return (name === 'extract' || name === 'date_part') && isDateOfTable(args, known) ? TABLE_NUMBER : undefined;
+  if ('ColumnRef' in node) return isOfTable(node, known) ? known.ofTable : undefined;
+  if ('FuncCall' in node) return boundOfCall(functionName(node.FuncCall), node.FuncCall.args ?? [], known);
+  if ('CoalesceExpr' in node) return largestOf(node.CoalesceExpr.args, known);
+  if ('MinMaxExpr' in node) return largestOf(node.MinMaxExpr.args, known);
+  if ('CaseExpr' in node) {
+    const { args = [], defresult } = node.CaseExpr;
+    return largestOf([...args.map((a) => ('CaseWhen' in a ? a.CaseWhen.result : a)), ...(defresult ? [defresult] : [])], known);
   }
-  if (!('A_Expr' in node) || node.A_Expr.kind !== 'AEXPR_OP') return undefined;
-  const { lexpr, rexpr, name } = node.A_Expr;
+  if (!('A_Expr' in node)) return undefined;
+  const { kind, lexpr, rexpr, name } = node.A_Expr;
   const left = lexpr ? boundOf(lexpr, known) : 0;
+  if (kind === 'AEXPR_NULLIF') return left;
   const right = boundOf(rexpr, known);
-  if (left === undefined || right === undefined) return undefined;
-  const symbol = lastName(name);
-  return symbol === '+' || symbol === '-' ? left + right : symbol === '*' ? left * right : undefined;
+  return kind !== 'AEXPR_OP' || left === undefined || right === undefined ? undefined : boundOfOperation(lastName(name), left, right, rexpr);
+}
+
+function boundOfOperation(symbol: string, left: number, right: number, divisor: Node | undefined): number | undefined {
+  if (symbol === '+' || symbol === '-') return left + right;
+  if (symbol === '*') return left * right;
+  if (symbol === '%') return right;
+  // a divisor that is not constant may be a fraction
+  const isConstant =
+    divisor !== undefined && ('A_Const' in divisor || ('TypeCast' in divisor && divisor.TypeCast.arg !== undefined && 'A_Const' in divisor.TypeCast.arg));
+  return symbol === '/' && isConstant && right > 0 ? left / right : undefined;
+}
+
+/** Functions whose result is about as large as their first argument. */
+const SAME = names('abs any_value avg ceil ceiling floor max min percentile_cont percentile_disc round trunc first_value last_value');
+
+function boundOfCall(name: string, args: readonly Node[], known: Known): number | undefined {
+  const [first] = args;
+  if (LENGTHS.has(name)) return first && known.sizeOf(first).made <= SHORT_VALUE ? known.ofTable : undefined;
+  if (name === 'count') return Math.max(known.ofTable, known.rowsOf(args));
+  if ((name === 'extract' || name === 'date_part') && isDateOfTable(args, known)) return known.ofTable;
+  if (name === 'sum' && first) return isOfTable(first, known) ? known.ofTable : undefined;
+  return SAME.has(name) ? boundOf(first, known) : undefined;
+}
+
+function largestOf(nodes: readonly (Node | undefined)[] = [], known: Known): number | undefined {
+  const bounds = nodes.map((n) => boundOf(n, known));
+  return bounds.includes(undefined) ? undefined : Math.max(0, ...(bounds as number[]));
 }
 
 function absolute(text: string | undefined): number | undefined {

@@ -192,7 +192,7 @@ function digitsOfCall(name: string, args: readonly Node[], sizes: readonly Size[
   const [first = SMALL, second = SMALL] = sizes;
   if (name === 'round' || name === 'trunc') return args.length < 2 ? undefined : plus(first, ofBytes(Math.min(MAX_SCALE, constant(args[1]) ?? MAX_SCALE)));
   if (name === 'pow' || name === 'power') return sizeOfPower(first, second, args[1]);
-  if (name === 'exp') return first.fixed ? FIXED : plus(SMALL, sizeOf(numberIn(args[0], first) * DIGITS_OF_E, first.data));
+  if (name === 'exp') return first.fixed ? FIXED : withUnknown(plus(SMALL, sizeOf(numberIn(args[0], first) * DIGITS_OF_E, first.data)), args[0]);
   if (name === 'factorial') return ofBytes(Math.min(MAX_DIGITS, 5 * (constant(args[0]) ?? MAX_DIGITS)));
   return undefined;
 }
@@ -202,8 +202,12 @@ export function sizeOfPower(base: Size, exponent: Size, expression: Node | undef
   if (base.fixed && exponent.fixed) return FIXED;
   const number = numberIn(expression, exponent);
   // most values of tables are much shorter than assumed
-  return plus(SMALL, sizeOf(Math.min(MAX_DIGITS, Math.max(1, base.made) * number), base.data * Math.max(1, Math.ceil(number / 5)) + exponent.data));
+  const size = plus(SMALL, sizeOf(Math.min(MAX_DIGITS, Math.max(1, base.made) * number), base.data * Math.max(1, Math.ceil(number / 5)) + exponent.data));
+  return withUnknown(base.wild > 0 ? withMarks(size, MAX_DIGITS, undefined) : size, expression);
 }
+
+/** A number that may have many digits, because the exponent on which they depend is not known. */
+const withUnknown = (size: Size, exponent: Node | undefined): Size => (constant(exponent) === undefined ? withMarks(size, MAX_DIGITS, undefined) : size);
 
 /** The assumed value of a number that is neither constant nor a value of a table. */
 const UNKNOWN_NUMBER = 5_000;

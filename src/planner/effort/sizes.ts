@@ -131,9 +131,11 @@ export function unnested(arrays: readonly Size[]): Size {
 }
 /** The rows of an element that may be an array itself. */
 const rowsOfElement = ({ made, data, fixed, count }: Size): number => count ?? (fixed || data > 0 || made <= 2 * SMALL.made ? 1 : made);
+/** Bytes times a factor. Known bytes do not become an unknown size. */
+const grown = (bytes: number, factor: number): number => Math.min(bytes * factor, bytes < MAX_SIZE && factor < MAX_SIZE ? MAX_SIZE - 1 : MAX_SIZE);
 /** The size of a value that becomes longer by a factor. */
 export const times = ({ made, data, wild, raw }: Size, factor: number): Size =>
-  sizeOf(Math.min(made * factor, MAX_SIZE), data * factor, undefined, undefined, undefined, undefined, wild * factor, raw);
+  sizeOf(grown(made, factor), data * factor, undefined, undefined, undefined, undefined, wild * factor, raw);
 
 /** The size in bytes, if each value of a table has `ofData` bytes. Only a size that is not known at all is MAX_SIZE: a value that became as long by known growth is not lenient. */
 export const bytesOf = ({ made, data }: Size, ofData: number): number => Math.min(made + data * ofData, made < MAX_SIZE ? MAX_SIZE - 1 : MAX_SIZE);
@@ -151,7 +153,8 @@ export function sizeOfRow(columns: readonly Size[]): Size {
 }
 
 /** The size of several copies of a value. */
-export const copies = (size: Size, count: number): Size => (count <= 1 ? size : withMarks(ofBytes(bytesOf(size, 1_000) * count), size.wild * count, size.raw));
+export const copies = (size: Size, count: number): Size =>
+  count <= 1 ? size : withMarks(ofBytes(grown(bytesOf(size, 1_000), count)), size.wild * count, size.raw);
 
 /** The size of a value that is no array. */
 export const single = ({ made, data, fixed, wild, raw }: Size): Size => sizeOf(made, data, fixed, undefined, 1, undefined, wild, raw);

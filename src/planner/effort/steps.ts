@@ -60,12 +60,22 @@ export const constant = (node: Node | undefined): number | undefined => {
   return number === undefined ? undefined : Math.max(0, number);
 };
 
-/** The largest constant in an expression, or 0 if it has no constants. A number of copies that depends on a column is usually at least of that order. */
+/** The largest number that the constants in an expression make, or 0 if it has none. A number of copies that depends on a column is usually at least of that order. */
 export function largestConstant(expression: Node | undefined): number {
+  const number = constant(expression);
+  if (number !== undefined || expression === undefined) return number ?? 0;
+  if ('A_Expr' in expression) {
+    const { name, lexpr, rexpr } = expression.A_Expr;
+    const [left, right] = [largestConstant(lexpr), largestConstant(rexpr)];
+    const symbol = lastName(name);
+    if (symbol === '*') return Math.max(1, left) * Math.max(1, right);
+    return symbol === '+' ? left + right : symbol === '^' ? Math.max(1, left) ** right : Math.max(left, right);
+  }
   let found = 0;
   walk(expression, (node) => {
-    found = Math.max(found, constant(node) ?? 0);
-    return undefined;
+    if (node === expression) return true;
+    found = Math.max(found, largestConstant(node));
+    return false;
   });
   return found;
 }
