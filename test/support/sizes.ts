@@ -29,6 +29,7 @@ export const SIZES = {
   'attacks/leaks-failing': { everyOfPolicy: [4, 1, 1] },
   'attacks/hidden-names': { everyKind: [8, 1, 1] },
   'attacks/leaks-generated': { worlds: [1, 100], queries: [16, 40, 40] },
+  'attacks/renamed-keys': { worlds: [1, 100], queries: [24, 60, 60] },
   'attacks/kin': { worlds: [1, 300, 16] },
   'attacks/closed-values': { worlds: [1, 400, 16] },
   'attacks/partial-readers': { models: [1, 400, 16] },
