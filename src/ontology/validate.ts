@@ -112,13 +112,17 @@ function duplicateMappings(graph: Graph, places?: Places): Warning[] {
   );
   for (const group of groups.values()) {
     for (const [i, m] of group.entries()) {
-      for (const other of group.slice(0, i)) {
+      visited(i);
+      for (const other of group) {
+        if (other === m) break;
         const a = graph.concept(other.concept ?? '');
         const b = graph.concept(m.concept ?? '');
         if (!a || !b || !(a.isA(b) || b.isA(a))) continue;
         const upper = a.isA(b) ? b : a;
         const message = `the mappings ${quoted(other.name)} (into ${quoted(a.name)}) and ${quoted(m.name)} (into ${quoted(b.name)}) have the same SELECT: its rows are duplicated in ${quoted(upper.name)}`;
         found.push(warning('duplicate_mapping', `mapping ${m.name}`, message, places?.get('mapping', m.name) ?? places?.get('mapping', other.name)));
+        // one warning for each mapping: one for each pair would be too many
+        break;
       }
     }
   }

@@ -42,6 +42,11 @@ describe('warnings', () => {
     expect(warnings('CREATE CONCEPT other (k bigint, name string); CREATE MAPPING again INTO other AS SELECT k, label AS name FROM t.item', ITEM)).toEqual([]);
   });
 
+  it('mappings that return the same rows, once for each of them', () => {
+    const again = Array.from({ length: 300 }, (_, i) => `CREATE MAPPING again${i} INTO item AS SELECT k, label AS name FROM t.item`);
+    expect(warnings(again.join('; '), ITEM)).toHaveLength(300);
+  });
+
   it('unused columns, but not link columns', () => {
     expect(warnings('CREATE MAPPING m INTO item AS SELECT k, note FROM t.x', ITEM)).toEqual([
       'unused_column @m: the mapping `m` has a column `note`, which is not a property that it could provide for `item`',
