@@ -7,7 +7,7 @@ import { afterAll, expect, it } from 'vitest';
 import { loadNodeParser } from '../../src/cli/node-parser.ts';
 import { Expressions } from '../../src/planner/effort/expressions.ts';
 import type { Scope } from '../../src/planner/effort/scope.ts';
-import { bytesOf, type Size } from '../../src/planner/effort/sizes.ts';
+import { bytesOf, bytesWithNumbers, type Size } from '../../src/planner/effort/sizes.ts';
 import { Spent } from '../../src/planner/effort/spent.ts';
 import { ALLOWED_FUNCTIONS } from '../../src/planner/guard/index.ts';
 import { memoryDatabase } from '../support/databases/memory.ts';
@@ -167,4 +167,41 @@ it('functions', async () => {
   expect(found).toEqual([]);
   // the others need arguments of other types
   expect(called.size).toBeGreaterThan(100);
+});
+
+/** Texts that are numbers with many more digits than they have characters, by themselves and in documents. */
+const LONG_NUMBERS = [
+  "('1e' || '5000')",
+  "concat('-1', 'e5000')",
+  "replace('1x5000', 'x', 'e')",
+  "('{1e5000,' || '2e5000}')",
+  `('{"a":1e' || '5000}')`,
+  "('[1e5000,' || ')')",
+  "'{1e5000}'",
+  "'[1e5000, 2e5000]'",
+];
+const TYPES =
+  'text varchar varchar(5) bpchar char(500) bit(300) varbit numeric numeric(20,5) jsonb json text[] char(500)[] numeric[] numeric(20,5)[] numrange bytea int4 float8 name timestamptz interval';
+const OPERATORS = '|| + - * / % ^ -> ->> #> #>> #- & | # << >>';
+
+it('casts and operators', async () => {
+  const samples = [...new Set(Object.values(SAMPLES).flat()), ...LONG_NUMBERS];
+  const found: string[] = [];
+  const counts = { casts: 0, operations: 0 };
+  const check = async (kind: keyof typeof counts, expression: string): Promise<void> => {
+    const real = await lengthOf(`SELECT ${expression}`);
+    if (real === undefined) return;
+    counts[kind]++;
+    const assumed = bytesWithNumbers(sizeOf(expression), 1_000);
+    if (real > assumed + SLACK) found.push(`${expression}: ${real} > ${assumed}`);
+  };
+  for (const sample of samples) for (const type of TYPES.split(' ')) await check('casts', `(${sample})::${type}`);
+  const operands = ['text', 'numeric', 'int4', 'float8', 'json', 'jsonb', '_text', 'bit', 'varbit'].flatMap((t) => SAMPLES[t] ?? []);
+  const numbers = LONG_NUMBERS.slice(0, 3).map((n) => `${n}::numeric`);
+  for (const operator of OPERATORS.split(' '))
+    for (const left of [...operands, ...numbers, `${LONG_NUMBERS[4]}::jsonb`])
+      for (const right of [...operands.filter((_, i) => i % 2 === 0), ...numbers]) await check('operations', `(${left}) ${operator} (${right})`);
+  expect(found).toEqual([]);
+  expect(counts.casts).toBeGreaterThan(300);
+  expect(counts.operations).toBeGreaterThan(300);
 });
