@@ -94,6 +94,9 @@ const keyed: fc.Arbitrary<string> = fc
     ),
   );
 
+/** What depends on the order of rows with equal keys. Masked keys are equal, so the database may return their rows in any order. */
+const ORDERED = /OVER \(|_agg\(|DISTINCT ON|LIMIT|OFFSET/;
+
 let s: TestService;
 let rob: string;
 beforeAll(async () => {
@@ -135,7 +138,7 @@ const plain = ({ status, json }: { readonly status: number; readonly json: { rea
 describe.each(CASES.map(([what], i) => [what, i] as const))('under %s', (_, at) => {
   it('no answer depends on the keys', { timeout: patience(120_000) }, async () => {
     const counts = new Map<string, number>();
-    const one = fc.oneof({ weight: 2, arbitrary: keyed }, { weight: 1, arbitrary: query });
+    const one = fc.oneof({ weight: 2, arbitrary: keyed }, { weight: 1, arbitrary: query.filter((q) => !ORDERED.test(q)) });
     const property = fc.asyncProperty(
       fc.array(one, { minLength: SIZES.queries, maxLength: SIZES.queries }),
       fc.nat(),
