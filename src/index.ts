@@ -7,7 +7,6 @@ import { AsyncObject, asyncStatements } from './async/object.ts';
 import { reportSettings } from './auth/settings.ts';
 import { loginAttempts } from './auth/throttle-object.ts';
 import { neonDb, noDb } from './catalog/db.ts';
-import { housekeeping, inTurn } from './catalog/housekeeping.ts';
 import { keyValues, type Owner } from './catalog/kv.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { createApp } from './http/app.ts';
@@ -136,6 +135,7 @@ export default {
   async scheduled(_event, env, context) {
     const ready = prepare(env);
     const parts = runtime(ready, env, context);
+    const { housekeeping, inTurn } = await import('./catalog/housekeeping.ts');
     // jobs first: what takes long or fails must not keep them from running
     await inTurn([
       async () => (await scheduled()).sweepJobs(parts),

@@ -1,33 +1,37 @@
 /** The Durable Object of one async statement, or of the count of one user's statements. index.ts provides the runtime. */
 import { DurableObject } from 'cloudflare:workers';
 import type { AsyncJob, AsyncPoll, AsyncStatements, Runtime } from '../service.ts';
-import { AsyncRun } from './run.ts';
+import type { AsyncRun } from './run.ts';
 import { StatementSlots } from './slots.ts';
 
 /** Runs one statement that continues after its request. The constructor, and a poll without a job, do not write. */
 export abstract class AsyncObject<E> extends DurableObject<E> {
-  readonly #run: AsyncRun;
+  #run: Promise<AsyncRun> | undefined;
   readonly #slots: StatementSlots;
 
   constructor(state: DurableObjectState, env: E) {
     super(state, env);
-    this.#run = new AsyncRun(state.storage, () => this.runtime());
     this.#slots = new StatementSlots(state.storage);
   }
 
   protected abstract runtime(): Runtime;
 
+  #loaded(): Promise<AsyncRun> {
+    this.#run ??= import('./run.ts').then((loaded) => new loaded.AsyncRun(this.ctx.storage, () => this.runtime()));
+    return this.#run;
+  }
+
   /** Stores the job; an alarm runs it. */
-  start(job: AsyncJob): Promise<void> {
-    return this.#run.start(job);
+  async start(job: AsyncJob): Promise<void> {
+    await (await this.#loaded()).start(job);
   }
 
-  poll(owner: string): AsyncPoll | null {
-    return this.#run.poll(owner);
+  async poll(owner: string): Promise<AsyncPoll | null> {
+    return (await this.#loaded()).poll(owner);
   }
 
-  piece(owner: string, n: number): Uint8Array | null {
-    return this.#run.piece(owner, n);
+  async piece(owner: string, n: number): Promise<Uint8Array | null> {
+    return (await this.#loaded()).piece(owner, n);
   }
 
   take(id: string, most: number, leaseMs: number): Promise<boolean> {
@@ -39,7 +43,7 @@ export abstract class AsyncObject<E> extends DurableObject<E> {
   }
 
   override async alarm(): Promise<void> {
-    if (!(await this.#slots.alarm())) await this.#run.alarm();
+    if (!(await this.#slots.alarm())) await (await this.#loaded()).alarm();
   }
 }
 

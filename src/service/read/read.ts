@@ -35,7 +35,6 @@ import { planAcross } from './across.ts';
 import { PlanCounts } from './counts.ts';
 import { placedKey, rewriteAfter, Targets } from './distributed.ts';
 import { References } from './enforced.ts';
-import { withPosition } from './faults.ts';
 import { findPlan, isValid, keepPlan, type VerifiedPlan } from './kept.ts';
 import { physicalNames } from './physical.ts';
 import { type ResultPlace, resultPlace } from './results.ts';
@@ -117,8 +116,8 @@ export async function prepareRead(session: Session, statement: ReadStatement, wh
             if (query.plan.caches.length === 0 || !(await loadCaches()).lostCaches(error, query.plan)) throw error;
             return explain(await query.live());
           })
-          .catch((error: unknown) => {
-            throw withPosition(error, query.plan, query.source, EXPLAIN.length);
+          .catch(async (error: unknown) => {
+            throw (await loadFaults()).withPosition(error, query.plan, query.source, EXPLAIN.length);
           });
       };
       return { kind: 'rows', rows };
@@ -138,6 +137,7 @@ export interface Caches extends Pick<PlanContext, 'cubes' | 'views'> {
 
 const NO_CACHES: Caches = { of: () => undefined, across: [], key: '' };
 
+const loadFaults = (): Promise<typeof import('./faults.ts')> => import('./faults.ts');
 const loadCaches = (): Promise<typeof import('./caches.ts')> => import('./caches.ts');
 
 /** The moment of the oldest cached rows that a plan reads; undefined if it reads none. */
@@ -389,7 +389,7 @@ export async function runRead(session: Session, prepared: Prepared, last: boolea
     const rewrite = await rewriteAfter(error, plan, datasource);
     if (rewrite) return runRead(session, await prepared.rewritten(rewrite), last, only);
     if (plan.caches.length > 0 && (await loadCaches()).lostCaches(error, plan)) return runRead(session, await prepared.live(), last, only);
-    throw withPosition(error, plan, source);
+    throw (await loadFaults()).withPosition(error, plan, source);
   }
   asOf();
   if (!last) rows.cancel();
