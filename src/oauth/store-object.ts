@@ -1,33 +1,38 @@
 /** The Durable Object with the OAuth records of one user or one client. */
 import { DurableObject } from 'cloudflare:workers';
-import { type Found, OAuthRecords, type Written } from './records.ts';
+import type { Found, OAuthRecords, Written } from './records.ts';
 
 /** Stores OAuth records. The constructor and reads do not write. */
 export class OAuthStore extends DurableObject {
-  readonly #records = new OAuthRecords(this.ctx.storage, Date.now);
+  #records: Promise<OAuthRecords> | undefined;
 
-  read(key: string): Promise<Found | null> {
-    return this.#records.read(key);
+  #loaded(): Promise<OAuthRecords> {
+    this.#records ??= import('./records.ts').then((loaded) => new loaded.OAuthRecords(this.ctx.storage, Date.now));
+    return this.#records;
   }
 
-  write(written: Written): Promise<boolean> {
-    return this.#records.write(written);
+  async read(key: string): Promise<Found | null> {
+    return (await this.#loaded()).read(key);
   }
 
-  remove(key: string): Promise<void> {
-    return this.#records.remove(key);
+  async write(written: Written): Promise<boolean> {
+    return (await this.#loaded()).write(written);
   }
 
-  names(prefix: string): Promise<readonly { readonly name: string; readonly metadata: unknown }[]> {
-    return this.#records.names(prefix);
+  async remove(key: string): Promise<void> {
+    return (await this.#loaded()).remove(key);
   }
 
-  isSpent(grant: string, tokenId: string): Promise<boolean> {
-    return this.#records.isSpent(grant, tokenId);
+  async names(prefix: string): Promise<readonly { readonly name: string; readonly metadata: unknown }[]> {
+    return (await this.#loaded()).names(prefix);
   }
 
-  override alarm(): Promise<void> {
-    return this.#records.alarm();
+  async isSpent(grant: string, tokenId: string): Promise<boolean> {
+    return (await this.#loaded()).isSpent(grant, tokenId);
+  }
+
+  override async alarm(): Promise<void> {
+    return (await this.#loaded()).alarm();
   }
 }
 
