@@ -32,7 +32,16 @@ export function addTimes(c: AppContext, timing: Timing): void {
   const parts = timing.parts();
   const times = PARTS.flatMap((part) => (parts.has(part) ? [`${part};dur=${Number(parts.get(part)?.toFixed(1))}`] : []));
   const cache = c.get('cache');
-  c.header('server-timing', [...times, ...(cache === undefined ? [] : [`cache;desc=${cache}`])].join(', '));
+  setHeader(c, 'server-timing', [...times, ...(cache === undefined ? [] : [`cache;desc=${cache}`])].join(', '));
+}
+
+/** Hono's `c.header` copies a finished answer, and the body of the copy is a stream. Only the answers of another server, whose headers cannot be changed, need that. */
+function setHeader(c: AppContext, name: string, value: string): void {
+  try {
+    c.res.headers.set(name, value);
+  } catch {
+    c.header(name, value);
+  }
 }
 
 /** Editors get the times always, others with `x-server-timing: true`. A request about no ontology shows its times to administrators only. */
