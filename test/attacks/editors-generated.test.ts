@@ -31,7 +31,7 @@ const off = vi.hoisted(() => ({ enforced: false, usable: false }));
 // the types of columns come from a datasource, which this test does not have
 vi.mock(
   import('../../src/service/write/describe.ts'),
-  () => ({ questionsAbout: () => [], described: async (_runtime: unknown, model: Model) => model }) as never,
+  () => ({ questionsAbout: () => [], described: async (_runtime: unknown, model: Model) => model, renewPlacements: () => undefined }) as never,
 );
 vi.mock(import('../../src/planner/enforcement/enforced.ts'), async (original) => {
   const actual = await original();

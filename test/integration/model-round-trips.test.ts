@@ -15,7 +15,7 @@ const SIZES = sizesOf('integration/model-round-trips');
 // the types of columns, and the check of what reads a property of another type, come from tables, which this test does not have
 vi.mock(
   import('../../src/service/write/describe.ts'),
-  () => ({ questionsAbout: () => [], described: async (_runtime: unknown, model: Model) => model }) as never,
+  () => ({ questionsAbout: () => [], described: async (_runtime: unknown, model: Model) => model, renewPlacements: () => undefined }) as never,
 );
 vi.mock(import('../../src/service/write/retyped.ts'), () => ({ requireValidTypes: async () => undefined }) as never);
 afterAll(() => {
