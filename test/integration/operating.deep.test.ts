@@ -90,8 +90,8 @@ describe.skipIf(!localPostgresAvailable())('the catalog', () => {
     const run = runOverHttp(s.database.connectionString(CATALOG_OWNER), s.database.endpoint);
     const dir = mkdtempSync(join(tmpdir(), 'migrations-'));
     const files = readdirSync(MIGRATIONS).sort();
-    // this release reads the tables of the last one in every request, so its own code needs them from the start
-    const early = [...files.slice(0, 10), '016_mapping_caches.sql'];
+    // this release reads these tables and columns in every request, so its own code needs them from the start
+    const early = [...files.slice(0, 10), '016_mapping_caches.sql', '019_placements.sql'];
     for (const name of early) cpSync(join(MIGRATIONS, name), join(dir, name));
     await migrate(run, dir);
     rmSync(dir, { recursive: true, force: true });
