@@ -47,7 +47,9 @@ beforeAll(async () => {
     `CREATE ONTOLOGY shop;
 CREATE CONCEPT place (k integer, city string, PRIMARY KEY (k));
 CREATE MAPPING m_near INTO place AS SELECT k, city FROM shop.t_near;
-CREATE MAPPING m_far INTO place AS SELECT k, city FROM shop.t_far`,
+CREATE MAPPING m_far INTO place AS SELECT k, city FROM shop.t_far;
+CREATE CONCEPT town (k integer, city string, PRIMARY KEY (k), CONSTRAINT next FOREIGN KEY (k) REFERENCES town (k) TRANSITIVE);
+CREATE MAPPING m_town INTO town AS SELECT k, city FROM shop.t_near`,
     'shop',
   );
 });
@@ -65,6 +67,19 @@ const reached = (): readonly [number, number] => {
   return [all.filter((b) => b.includes('pg_dist_partition')).length, all.filter((b) => b.includes('~d')).length];
 };
 const NEAR = ['["shop","t_near"]', { column: 'k', group: 7 }];
+
+it('lets a walk over a distributed table go by one query for each step', async () => {
+  await settled();
+  service.reached();
+  expect(await service.rows('SELECT city, "next[town*2].city" AS near FROM dsvc.town ORDER BY city', 'shop')).toEqual([
+    { city: 'Oslo', near: 'Oslo' },
+    { city: 'Rome', near: 'Rome' },
+  ]);
+  const sent = service.reached().filter((b) => b.includes('t_near'));
+  expect(sent).toHaveLength(1);
+  expect(sent[0]).toContain('MATERIALIZED');
+  expect(sent[0]).not.toContain('RECURSIVE');
+});
 
 it('is known from the first mappings on, kept for all isolates, and read again when it is ten minutes old or by kg doctor', async () => {
   const rows = [

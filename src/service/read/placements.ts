@@ -5,7 +5,7 @@ import type { Datasource } from '../../engine/datasource.ts';
 import { placementsOf } from '../../engine/placements.ts';
 import { loggedLine } from '../../errors.ts';
 import type { Placed, Placements } from '../../planner/index.ts';
-import { keyUnions } from '../../planner/lower/placed.ts';
+import { targetFor } from '../../planner/lower/placed.ts';
 import { datasourceRow } from '../caller/datasource.ts';
 import type { Runtime } from '../runtime.ts';
 import type { Session } from '../session.ts';
@@ -30,7 +30,7 @@ export const placesOf =
     const text = await placementsText(session, datasource, timeoutMs, digest);
     if (text === before?.text) return before;
     const placements: Placements = new Map(JSON.parse(text) as [string, Placed][]);
-    return { target: placements.size > 0 ? { apply: (statement, declared) => keyUnions(statement, placements, declared) } : undefined, text };
+    return { target: placements.size > 0 ? targetFor(placements) : undefined, text };
   };
 
 /**
