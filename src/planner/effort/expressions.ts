@@ -34,6 +34,7 @@ import {
   asElement,
   bytesOf,
   bytesWithNumbers,
+  composed,
   copies,
   elementsIn,
   FIXED,
@@ -49,6 +50,7 @@ import {
   sizeOfText,
   sum,
   UNKNOWN,
+  withMarks,
   withNumbers,
 } from './sizes.ts';
 import type { Spent } from './spent.ts';
@@ -79,6 +81,10 @@ export class Expressions {
     this.#params = params;
     this.#spent = spent;
     this.#query = query;
+  }
+
+  #sizes(nodes: readonly Node[] | undefined, scope: Scope): Size[] {
+    return (nodes ?? []).map((n) => this.size(n, scope));
   }
 
   /** Measures all nodes of a value. @returns the sum of their sizes */
@@ -122,13 +128,13 @@ export class Expressions {
       case 'CaseExpr':
         return this.#case(body, scope);
       case 'CoalesceExpr':
-        return largest(((body as CoalesceExpr).args ?? []).map((a) => this.size(a, scope)));
+        return largest(this.#sizes((body as CoalesceExpr).args, scope));
       case 'MinMaxExpr':
         return this.#extreme(body, scope);
       case 'A_ArrayExpr':
-        return sum(((body as A_ArrayExpr).elements ?? []).map((e) => asElement(this.size(e, scope))));
+        return composed(this.#sizes((body as A_ArrayExpr).elements, scope), (sizes) => sum(sizes.map(asElement)));
       case 'RowExpr':
-        return sizeOfRow(((body as RowExpr).args ?? []).map((a) => this.size(a, scope)));
+        return composed(this.#sizes((body as RowExpr).args, scope), sizeOfRow);
       case 'JsonTable':
         return this.#jsonTable(body, scope);
       case 'BoolExpr':
@@ -158,7 +164,7 @@ export class Expressions {
   }
 
   #extreme({ op, args = [], location }: MinMaxExpr, scope: Scope): Size {
-    const sizes = args.map((a) => this.size(a, scope));
+    const sizes = this.#sizes(args, scope);
     this.#spent.steps(freePasses(sizes), op === 'IS_GREATEST' ? 'greatest' : 'least', location);
     return largest(sizes);
   }
@@ -268,7 +274,8 @@ export class Expressions {
       const characters = charactersIn(args[1], (n) => this.size(n, scope));
       const made = sizeOfRepetition(name, first, characters, args[1]);
       if (constant(args[1]) !== undefined) this.#spent.text(made, name, location);
-      return made;
+      // `lpad` and `rpad` with a third argument compose a text
+      return args.length > 2 ? withMarks(made, made.wild, true) : made;
     }
     return COLLECTING.has(name)
       ? collected(name, sizes, rowsOfAggregate(args, scope))

@@ -28,7 +28,7 @@ import {
   WHOLE_TABLE,
   withNamed,
 } from './scope.ts';
-import { bytesOf, DATA, FIXED, larger, MAX_SIZE, NOTHING, ofBytes, type Size, SMALL, sum, withNumbers } from './sizes.ts';
+import { bytesOf, DATA, FIXED, larger, MAX_SIZE, NOTHING, ofBytes, type Size, SMALL, sum, UNKNOWN, withNumbers } from './sizes.ts';
 import { Spent } from './spent.ts';
 import { callIn, constant, functionName, functionNames, itemOf, SEARCHED } from './steps.ts';
 
@@ -132,9 +132,11 @@ class Effort {
       firstSteps([...first.values()], names, (columns) => united(columns, this.query(recursive, outer, withNamed(ctes, cte.ctename, columns)))),
     );
     const columns = new Map(names.map((name, i) => [name, sizeAfter(steps.map((s) => s[i] ?? SMALL))]));
-    // the columns that SEARCH and CYCLE add
+    // the columns that SEARCH and CYCLE add: values of the columns in each row of a path
+    const whole = sum([...columns.values()]);
+    const isShort = whole.made <= SEARCHED && whole.wild === 0;
     const { search_seq_column, cycle_mark_column, cycle_path_column } = { ...cte.search_clause, ...cte.cycle_clause };
-    for (const name of [search_seq_column, cycle_path_column]) if (name !== undefined) columns.set(name, DATA);
+    for (const name of [search_seq_column, cycle_path_column]) if (name !== undefined) columns.set(name, isShort ? DATA : UNKNOWN);
     if (cycle_mark_column !== undefined) columns.set(cycle_mark_column, FIXED);
     ctes.set(cte.ctename, { columns, rows: readsTable(recursive) ? 1 : RECURSION_ROWS });
     this.query(recursive, outer, ctes);

@@ -182,6 +182,7 @@ class Light {
   #cast({ arg, typeName }: TypeCast): boolean {
     if (arg === undefined || typeName?.arrayBounds !== undefined || SLOW_TYPES.has(lastName(typeName?.names))) return false;
     this.#isConverting ||= hasNumbers(typeName);
+    this.#isComposing ||= lastName(typeName?.names) === 'uuid';
     return this.#hasLength(SEARCHED + paddingOf(typeName)) && this.#one(arg);
   }
 
@@ -213,6 +214,7 @@ class Light {
   #call(call: FuncCall): boolean {
     const name = functionName(call);
     if (!FREE.has(name) && !LINEAR.has(name)) return false;
+    this.#isComposing ||= name === 'md5';
     if (!SHORT.has(name) && !NUMERIC.has(name)) {
       // an element of an array may be longer than what is known of the array
       if (!PLAIN.has(name) || name === 'unnest') return false;

@@ -49,7 +49,8 @@ export function sizeAfter(steps: readonly Size[]): Size {
     const before = steps[i - 1];
     return before === undefined || (s.made - before.made <= more.made && s.data - before.data <= more.data);
   });
-  if (!isSteady) return UNKNOWN;
+  // numbers with many digits in each step
+  if (!isSteady || (steps.at(-1)?.wild ?? 0) > (steps.at(-2)?.wild ?? 0)) return UNKNOWN;
   const { each, count, wild, raw } = largest(steps);
   const made = Math.min(first.made + Math.sqrt(2 * RECURSION_BYTES * more.made), MAX_SIZE);
   return sizeOf(made, first.data + RECURSION_DEPTH * more.data, undefined, each, count, undefined, wild, raw);

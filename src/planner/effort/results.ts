@@ -36,6 +36,8 @@ import { constant, largestConstant, SEARCHED, SHORT_VALUE } from './steps.ts';
 
 /** Types with a fixed length. */
 const FIXED_TYPES = names('int2 int4 int8 float4 float8 bool date time timetz timestamp timestamptz interval uuid money oid');
+/** The size of a value with hexadecimal digits: a part of it may be a number with an exponent. */
+const DIGEST = withMarks(FIXED, 0, true);
 /** Types whose values have no decimals, or have them as they are written. */
 const NUMBERLESS = names(`
   json xml bytea bit varbit tsvector tsquery inet cidr macaddr macaddr8 point box circle lseg line path polygon int4range int8range daterange tsrange tstzrange
@@ -49,17 +51,20 @@ export const JSON_BUILDERS = /^(jsonb?_build_(array|object)|to_jsonb?|row_to_jso
 
 /** The size of a value after a cast to a type that is no array. @param typmods the numbers of digits of a decimal */
 export function sizeOfCast(type: string, size: Size, typmods: readonly Node[] = []): Size {
-  if (FIXED_TYPES.has(type)) return FIXED;
-  if (FREE_TYPES.has(type)) return single(size);
+  if (FIXED_TYPES.has(type)) return type === 'uuid' ? DIGEST : FIXED;
+  if (FREE_TYPES.has(type)) return single(asText(size));
   if (type !== 'numeric') return NUMBERLESS.has(type) ? retyped(size) : withNumbers(retyped(size), false);
   const digits = typmods.reduce((all, t) => all + Math.abs(('A_Const' in t ? wholeNumber(t.A_Const) : undefined) ?? MAX_DIGITS), AROUND);
   const number = sizeOf(Math.min(size.made, typmods.length > 0 ? digits : MAX_DIGITS, MAX_DIGITS), size.data);
   return typmods.length > 0 ? number : withMarks(number, Math.min(withNumbers(size, true).wild, MAX_DIGITS), undefined);
 }
 
+/** The size of the text of a value: that of a row or document is composed. */
+const asText = (size: Size): Size => (size.inJson && size.made > 0 ? withMarks(size, size.wild, true) : size);
+
 /** The size of a value after a cast to an array of a type. */
 export function sizeOfArrayCast(type: string, size: Size, typmods: readonly Node[] = []): Size {
-  return isBounded(type, typmods) ? sum([size]) : withNumbers(sum([size]), false);
+  return isBounded(type, type === 'numeric' ? [] : typmods) ? sum([size]) : withNumbers(sum([size]), false);
 }
 
 /** True for a type of which a value is not much longer than the text that it is written as. */
@@ -101,7 +106,7 @@ export function sizeOfOperation(symbol: string, left: Size, right: Size): Size {
   if (COMPARISONS.has(symbol)) return SMALL;
   // `#>`, `#-` and the like return a part of the left operand
   const isPart = symbol !== '-' && (symbol.startsWith('-') || symbol.startsWith('#'));
-  if (isPart) return retyped(left);
+  if (isPart) return retyped(symbol.endsWith('>>') ? asText(left) : left);
   const both = plus(left, right);
   if (symbol !== '||') return withMarks(both, both.wild, undefined);
   const all = withElements(both, elementsOfBoth(left, right));
@@ -111,6 +116,7 @@ export function sizeOfOperation(symbol: string, left: Size, right: Size): Size {
 /** The size of a function's result, if it depends only on the sizes of its arguments. */
 export function sizeOfCall(name: string, args: readonly Node[], sizes: readonly Size[], isVariadic = false): Size {
   const size = lengthOfCall(name, args, sizes, isVariadic);
+  if (name === 'md5') return DIGEST;
   if (SHORT.has(name) || size.fixed) return size;
   const all = sum(sizes);
   const marked = withMarks(size, Math.max(size.wild, all.wild), isRaw(name, args, sizes) ? true : undefined);
@@ -124,11 +130,19 @@ const WITH_NUMBERS = /^(jsonb|num(eric|range|multirange)|jsonb?_(to|populate)_re
 const isHarmless = (node: Node | undefined): boolean =>
   node !== undefined && 'A_Const' in node && !/[e\d\\]/i.test((node.A_Const.sval?.sval ?? 'e').replace(/\\[\d&]/g, ''));
 
+/** True for a replacement that repeats parts of the text. */
+const hasReferences = (node: Node | undefined): boolean => node !== undefined && 'A_Const' in node && /\\[\d&]/.test(node.A_Const.sval?.sval ?? '');
+
+/** True for a format of `to_char` that writes neither an exponent nor texts of its own. */
+const hasNoExponent = (format: Node | undefined): boolean => format !== undefined && 'A_Const' in format && !/["\\e]/i.test(format.A_Const.sval?.sval ?? 'e');
+
 /** True if a function composes a text that may be a number with more digits than the text has characters. */
 function isRaw(name: string, args: readonly Node[], sizes: readonly Size[]): boolean {
   if (sizes.some((s) => s.raw)) return true;
-  if (KEEPING.has(name) || JSON_BUILDERS.test(name) || COLLECTING.has(name)) return false;
-  return REPLACING.has(name) ? !isHarmless(args[2]) : sizes.some((s) => s.made > 0);
+  if (KEEPING.has(name) || JSON_BUILDERS.test(name) || COLLECTING.has(name) || (name === 'to_char' && hasNoExponent(args[1]))) return false;
+  const [text] = args;
+  const isRearranged = text !== undefined && 'A_Const' in text && hasReferences(args[2]);
+  return REPLACING.has(name) ? isRearranged || !isHarmless(args[2]) : sizes.some((s) => s.made > 0);
 }
 
 function lengthOfCall(name: string, args: readonly Node[], sizes: readonly Size[], isVariadic: boolean): Size {

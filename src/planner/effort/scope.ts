@@ -1,7 +1,7 @@
 /** The scopes of queries while their effort is measured: relations, and the sizes of their columns. */
 import type { ColumnRef, FuncCall, RangeFunction } from '@pgsql/types';
 import { fieldsOf, lastName, type Node, nameOf, type SelectStmt, walk } from '../plan/tree.ts';
-import { bytesOf, DATA, largest, ofBytes, retyped, type Size, sizeOfRow, UNKNOWN, wholeNumber, withMarks } from './sizes.ts';
+import { bytesOf, DATA, larger, largest, ofBytes, retyped, type Size, sizeOfRow, UNKNOWN, wholeNumber, withMarks } from './sizes.ts';
 import { callIn, functionNames } from './steps.ts';
 
 /** The sizes of the columns of a relation in FROM, by name; `table`: values of a table. */
@@ -136,10 +136,13 @@ export const partOf = (field: Node | undefined): string => (field === undefined 
 
 /** The size of a column with an unqualified name; undefined if no relation is known to have it. */
 function sizeOfName(name: string, { relations }: Scope): Size | undefined {
+  // several relations have it if a join has merged it (USING): its value is that of any of them
+  let found: Size | undefined;
   for (const of of relations.values()) {
     const size = of === 'table' ? undefined : of.get(name);
-    if (size !== undefined) return size;
+    if (size !== undefined) found = found === undefined ? size : larger(found, size);
   }
+  if (found !== undefined) return found;
   for (const of of relations.values()) {
     const size = of === 'table' ? undefined : of.get(WHOLE_TABLE);
     if (size !== undefined) return size;

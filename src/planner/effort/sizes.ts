@@ -152,6 +152,12 @@ export function sizeOfRow(columns: readonly Size[]): Size {
   return sizeOf(made, data, undefined, undefined, undefined, sum(columns.map(inJson)), wild, raw);
 }
 
+/** The size of an array or row. If several of its values are texts of the statement, its own text is composed of them. */
+export function composed(values: readonly Size[], sizeOfAll: (values: readonly Size[]) => Size): Size {
+  const size = sizeOfAll(values);
+  return values.filter((v) => !v.fixed && v.made > 0).length > 1 ? withMarks(size, size.wild, true) : size;
+}
+
 /** The size of several copies of a value. */
 export const copies = (size: Size, count: number): Size =>
   count <= 1 ? size : withMarks(ofBytes(grown(bytesOf(size, 1_000), count)), size.wild * count, size.raw);
@@ -181,7 +187,7 @@ export const repeated = (text: Size, count: Size): Size => {
 export function sizeOfConstant(constant: A_Const): Size {
   if (constant.sval) return sizeOfText(constant.sval.sval ?? '');
   if (constant.fval) return textSize(constant.fval.fval ?? '');
-  if (constant.bsval) return ofBytes(constant.bsval.bsval?.length ?? 0);
+  if (constant.bsval) return ofBytes(4 * (constant.bsval.bsval?.length ?? 0));
   return FIXED;
 }
 
@@ -206,22 +212,24 @@ export function withNumbers(size: Size, isOne: boolean): Size {
 export const bytesWithNumbers = (size: Size, ofData: number): number =>
   size.wild === 0 ? bytesOf(size, ofData) : Math.min(bytesOf(size, ofData) + size.wild, MAX_SIZE);
 
-/** A number with an exponent in a document or array. A range may have quotes within it. */
-const NUMBER_IN_TEXT = /(?<![\w.])[\d._]+["\\]*e["\\+]*(\d{3,6})(?!\w)/gi;
+/** A number with an exponent in a document or array, without the quotes and backslashes that may be within it. */
+const NUMBER_IN_TEXT = /(?<![\w.])[\d._]+e[-+]?([\d_]{3,})(?!\w)/gi;
+/** The digits that an exponent adds. It may have leading zeros and underscores. */
+const digitsOfExponent = (exponent: string): number => Math.min(Number(exponent.replaceAll('_', '')), MAX_DIGITS);
 
 /** The size of a text of the statement or of a parameter. One with an exponent in it may have numbers with many digits. */
 export function sizeOfText(text: string): Size {
   const size = textSize(text);
   if (!/[e\\]/i.test(text) || !/\d\D*\d\D*\d\D*\d/.test(text)) return size;
   let wild = 0;
-  for (const [, exponent] of text.matchAll(NUMBER_IN_TEXT)) wild += Math.min(Number(exponent), MAX_DIGITS);
+  for (const [, exponent] of text.replace(/["\\]/g, '').matchAll(NUMBER_IN_TEXT)) wild += digitsOfExponent(exponent as string);
   return withMarks(size, wild, true);
 }
 
 /** The size of a text. For a number with an exponent: the number of its digits. */
 export function textSize(text: string): Size {
-  const exponent = /^\s*[-+]?[\d._]{1,400}e\+?(\d{1,6})\s*$/i.exec(text.slice(0, 420))?.[1];
-  return ofBytes(Math.max(2 * text.length, exponent === undefined ? 0 : Math.min(Number(exponent), 150_000)));
+  const exponent = /^\s*[-+]?[\d._]+e[-+]?([\d_]+)\s*$/i.exec(text)?.[1];
+  return ofBytes(2 * text.length + (exponent === undefined ? 0 : digitsOfExponent(exponent)));
 }
 
 /** The value of an integer constant; undefined for other constants. */

@@ -157,7 +157,7 @@ function pathCounts(path: Node | undefined): { readonly comparisons: number; rea
 /** The size of the collected values of several rows. */
 export function collected(name: string, sizes: readonly Size[], rows: number): Size {
   const { wild, raw } = sum(sizes);
-  const isComposed = name === 'string_agg' && sizes.some((s) => s.made > 0);
+  const isComposed = (name === 'string_agg' && sizes.some((s) => s.made > 0)) || (/^array/i.test(name) && sizes.some((s) => !s.fixed && s.made > 0));
   const all = withMarks(collectedValues(name, sizes, rows), wild * (rows <= 1 ? TABLE_ROWS : rows), isComposed ? true : raw);
   return name.startsWith('json') ? asJson(all) : all;
 }

@@ -195,8 +195,42 @@ describe('refused', () => {
       "(SELECT a FROM json_to_record(('{\"a\":1e' || '131000}')::json) AS r(a numeric))",
       "(sum(('1e' || length(name) * 131000)::numeric))",
       "greatest(('1e' || '131000')::numeric, 1) * 2 + 1",
+      // an exponent with zeros, underscores, or as a text that is converted
+      '1e00000130000',
+      '1e1_30000',
+      "('1e0000130000' * 1.0)",
+      "round('1e0000130000', 2)",
+      "coalesce('1e0000130000', 1.0)",
+      "jsonb_set('{}', '{a}', '1e0000130000')",
+      // functions and values that compose a text
+      "rpad('1e', 8, '130000')::numeric",
+      "lpad('130000', 8, '1e')::numeric",
+      "regexp_replace('1e10', '0', '\\&\\&\\&\\&\\&')::numeric",
+      "translate(ARRAY['1e','130000']::text, '{,}', '')::numeric",
+      "translate(ROW('1e','130000')::text, '(,)', '')::numeric",
+      "translate(json_build_array('1e','130000')::text, '[], \"', '')::numeric",
+      "translate((SELECT array_agg(x) FROM (VALUES ('1e'), ('130000')) q(x))::text, '{,}', '')::numeric",
+      // hexadecimal digits
+      "left('1e130000-0000-0000-0000-000000000000'::uuid::text, 8)::numeric",
+      'substr(md5(name), 3, 8)::numeric',
     ].map((n) => `SELECT translate(x, x, '') AS l FROM (SELECT ${n}::text AS x FROM svc.person) v`),
     "SELECT ln(('1e' || '131000')::numeric) AS l",
+    'SELECT ln(left(md5(name), 8)::numeric) AS l FROM svc.person',
+    "SELECT ln(to_char(salary, '9EEEE')::numeric) AS l FROM svc.employee",
+    "SELECT sqrt(x) AS l FROM (SELECT '1e0000130000' AS x UNION ALL SELECT 1.0) v",
+    // negative exponents
+    `SELECT translate(x, repeat('x', 20000), '') AS l FROM (SELECT ARRAY[${Array(1000).fill('1e-16383').join(',')}]::text AS x) v`,
+    // arrays of limited numbers, bits, columns that a join merges, columns of CYCLE and SEARCH, numbers that a recursion adds
+    "SELECT translate(('{' || repeat('1' || 'e999,', 10000) || '1}')::numeric(1000)[]::text, repeat('x', 5000), '') AS l",
+    `SELECT position(x || 'y' IN x || x) AS l FROM (SELECT x'${'F'.repeat(40000)}'::text AS x) v`,
+    ...['a FULL JOIN b USING (x)', 'b FULL JOIN a USING (x)', 'b RIGHT JOIN a USING (x)', 'b NATURAL FULL JOIN a'].map(
+      (joined) => `WITH a AS (SELECT repeat('x', 300000) AS x), b AS (SELECT 'z' AS x) SELECT position(x || 'y' IN x || x) AS l FROM ${joined}`,
+    ),
+    ...['CYCLE x SET c USING s', 'SEARCH DEPTH FIRST BY x SET s'].map(
+      (added) =>
+        `WITH RECURSIVE r(x, n) AS (SELECT repeat('x', 300000), 1 UNION ALL SELECT x, n + 1 FROM r WHERE n < 2) ${added} SELECT position(s::text || 'y' IN s::text || s::text) AS l FROM r`,
+    ),
+    "WITH RECURSIVE r(x, n) AS (SELECT ARRAY[1.5], 1 UNION ALL SELECT x || ('1e' || '130000')::numeric, n + 1 FROM r WHERE n < 1000) SELECT position(repeat('y', 2000) IN x::text) AS l FROM r",
     `SELECT ${Array(20).fill("('1e' || '65000')::numeric / (('9e' || '30000')::numeric - 1)").join(' + ')} AS l`,
     `SELECT ${Array(500).fill('x * x').join(' + ')} AS l FROM (SELECT ('1e' || '65000')::numeric - 1 AS x) v`,
     // exponents that are computed
@@ -297,6 +331,7 @@ describe('planned', () => {
     "SELECT ln(regexp_replace(name, '[^0-9.]', '', 'g')::numeric) AS l, regexp_replace(name, '(a)(b)', '\\2 \\1')::numeric ^ 0.5 AS m FROM svc.person",
     `SELECT to_jsonb(name) @> '{"price": 12000, "year": 2024}' AS l, ('{"a": ' || length(name) || '}')::jsonb ->> 'a' AS m, upper(('1' || name)::jsonb::text) AS n FROM svc.person`,
     "SELECT json_agg(json_build_object('n', (name || '00')::numeric, 'l', ('[' || name || ']')::jsonb)) AS l FROM svc.person",
+    "SELECT ln(to_char(salary, 'FM999990.00')::numeric) AS l FROM svc.employee",
     "SELECT name LIKE '%' || ('1' || name)::numeric || '%' AS l, to_char((name || '.5')::numeric, 'FM999') AS m FROM svc.person",
     'SELECT 1000 * 0.05 * power(1.05, n) / (power(1.05, n) - 1) AS annuity, round(power(1 + 0.03, n) * 100, 2) AS l FROM generate_series(1, 30) n',
     'SELECT ln(power(1.02, floor(salary / 1000))) AS l, sqrt(power(1.5, round(avg(salary)))) AS m, ln(2.0 ^ coalesce(salary, 0)) AS n FROM svc.employee GROUP BY salary',
