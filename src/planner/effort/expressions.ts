@@ -31,10 +31,8 @@ import {
 } from './results.ts';
 import { type Measured, rowsOfAggregate, type Scope, sizeOfColumn } from './scope.ts';
 import {
-  asElement,
   bytesOf,
   bytesWithNumbers,
-  composed,
   copies,
   elementsIn,
   FIXED,
@@ -45,12 +43,12 @@ import {
   plus,
   type Size,
   SMALL,
+  sizeOfArrayOf,
   sizeOfConstant,
-  sizeOfRow,
+  sizeOfRowOf,
   sizeOfText,
   sum,
   UNKNOWN,
-  withMarks,
   withNumbers,
 } from './sizes.ts';
 import type { Spent } from './spent.ts';
@@ -132,9 +130,9 @@ export class Expressions {
       case 'MinMaxExpr':
         return this.#extreme(body, scope);
       case 'A_ArrayExpr':
-        return composed(this.#sizes((body as A_ArrayExpr).elements, scope), (sizes) => sum(sizes.map(asElement)));
+        return sizeOfArrayOf(this.#sizes((body as A_ArrayExpr).elements, scope));
       case 'RowExpr':
-        return composed(this.#sizes((body as RowExpr).args, scope), sizeOfRow);
+        return sizeOfRowOf(this.#sizes((body as RowExpr).args, scope));
       case 'JsonTable':
         return this.#jsonTable(body, scope);
       case 'BoolExpr':
@@ -272,10 +270,9 @@ export class Expressions {
     if (!COLLECTING.has(name)) this.#spent.steps(FREE.has(name) ? freePasses(sizes) : stepsOf(name, args, sizes), name, location);
     if (REPEATING.has(name)) {
       const characters = charactersIn(args[1], (n) => this.size(n, scope));
-      const made = sizeOfRepetition(name, first, characters, args[1]);
+      const made = sizeOfRepetition(name, first, characters, args);
       if (constant(args[1]) !== undefined) this.#spent.text(made, name, location);
-      // `lpad` and `rpad` with a third argument compose a text
-      return args.length > 2 ? withMarks(made, made.wild, true) : made;
+      return made;
     }
     return COLLECTING.has(name)
       ? collected(name, sizes, rowsOfAggregate(args, scope))
@@ -291,9 +288,8 @@ export class Expressions {
 
   /** The largest value of a number as a constant; the number itself if it is not known. With a size that has values of a table, those count as 1. */
   #bound(node: Node, scope: Scope, size?: Size): Node {
-    const sizeOf = (n: Node): Size => this.#spent.paused(() => this.size(n, scope));
     const bound = boundOf(node, {
-      sizeOf,
+      sizeOf: (n) => this.#spent.paused(() => this.size(n, scope)),
       rowsOf: (args) => rowsOfAggregate(args, scope),
       params: this.#params,
       ofTable: size && size.data > 0 ? 1 : TABLE_NUMBER,

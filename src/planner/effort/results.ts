@@ -182,11 +182,14 @@ const forEach = (array: Size, value: Size): Size => {
 /** A text of more bytes by a constant counts as a text that the statement makes, although the number of copies also depends on a column. */
 const LARGE = 1e7;
 
-/** The result of `repeat`, `lpad` or `rpad`. @param expression the number of copies or characters; `count`: what is known of it */
-export function sizeOfRepetition(name: string, text: Size, count: Size, expression: Node | undefined): Size {
-  const [isRepeat, least] = [name === 'repeat', count.made < MAX_SIZE ? 0 : largestConstant(expression)];
+/** The result of `repeat`, `lpad` or `rpad`. @param count what is known of the number of copies or characters, the second of `args` */
+export function sizeOfRepetition(name: string, text: Size, count: Size, args: readonly Node[]): Size {
+  const [isRepeat, least] = [name === 'repeat', count.made < MAX_SIZE ? 0 : largestConstant(args[1])];
   const number = least * (isRepeat ? text.made : 1) > LARGE ? ofBytes(least) : count;
-  return isRepeat ? repeated(text, number) : times(number, 4);
+  if (isRepeat) return repeated(text, number);
+  const padded = times(number, 4);
+  // with a third argument they compose a text
+  return args.length > 2 ? withMarks(padded, padded.wild, true) : padded;
 }
 
 /** The bytes of a point of a polygon that a circle becomes. */

@@ -152,11 +152,14 @@ export function sizeOfRow(columns: readonly Size[]): Size {
   return sizeOf(made, data, undefined, undefined, undefined, sum(columns.map(inJson)), wild, raw);
 }
 
-/** The size of an array or row. If several of its values are texts of the statement, its own text is composed of them. */
-export function composed(values: readonly Size[], sizeOfAll: (values: readonly Size[]) => Size): Size {
-  const size = sizeOfAll(values);
-  return values.filter((v) => !v.fixed && v.made > 0).length > 1 ? withMarks(size, size.wild, true) : size;
-}
+/** The size of an array of values. */
+export const sizeOfArrayOf = (values: readonly Size[]): Size => composed(values, sum(values.map(asElement)));
+/** The size of a row of values. */
+export const sizeOfRowOf = (values: readonly Size[]): Size => composed(values, sizeOfRow(values));
+
+/** The size of several values as one. If several of them are texts of the statement, its own text is composed of them. */
+const composed = (values: readonly Size[], size: Size): Size =>
+  values.filter((v) => !v.fixed && v.made > 0).length > 1 ? withMarks(size, size.wild, true) : size;
 
 /** The size of several copies of a value. */
 export const copies = (size: Size, count: number): Size =>
