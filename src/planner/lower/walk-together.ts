@@ -75,11 +75,13 @@ function startRows(node: PathNode, defs: readonly PropertyDef[]): SelectStmt {
     wanted.set(`c${i}`, shown.wanted);
     return [{ node: c.on(column('p', `c${i}`)), when: 'without barriers' as const }];
   });
+  // another read may have other first rows: several rows may have the last value of the order
+  const { first: _, ...all } = filter ?? { comparisons: [] };
   const keys = columnsOf('p', 'k', defs.length);
   return select({
     distinctClause: [{} as Node],
     targetList: keys.map((v, i) => target(v, `k${i}`)),
-    fromClause: [subselect(conceptSource(state, concept, wanted, concept, filter && { ...filter, isComputedEarly: true }), 'p')],
+    fromClause: [subselect(conceptSource(state, concept, wanted, concept, filter && { ...all, isComputedEarly: true }), 'p')],
     ...whereOf([...columnsOf('p', 'k', defs.length).map((k) => ({ node: isNotNull(k) })), ...conditions]),
   });
 }
