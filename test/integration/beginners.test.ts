@@ -53,6 +53,7 @@ const MODEL = `CREATE ONTOLOGY library;
   CREATE MAPPING m_genre INTO (genre) AS SELECT code, title, above FROM lib.t_genre;
   CREATE MAPPING m_wrote (CONSTRAINT wrote FOREIGN KEY (book) REFERENCES book (book_id), CONSTRAINT written_by FOREIGN KEY (author) REFERENCES author (author_id)) AS SELECT author, book, share FROM lib.t_wrote;
   CREATE ONTOLOGY CUBE lending AS SELECT "by_reader[reader].town" AS town, lent_on AS day, "measure.loans" AS loans, "measure.fee_per_day" AS fee_per_day FROM dsvc.loan;
+  CREATE ONTOLOGY CUBE busy AS SELECT "by_reader[reader].town" AS town, COUNT(*) AS lent FROM dsvc.loan;
   CREATE ONTOLOGY CUBE plain AS SELECT "by_reader[reader].town" AS town, "measure.loans" FROM dsvc.loan;
   CREATE ONTOLOGY VIEW locals AS SELECT reader_id, name FROM svc.reader WHERE town = 'Ulm'`;
 

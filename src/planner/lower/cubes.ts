@@ -1,10 +1,11 @@
 /** The aggregates of a block that reads cubes (docs/design/aggregates-over-several-paths.md#cubes). */
-
+import type { ColumnRef, FuncCall } from '@pgsql/types';
 import type { CubeRelation } from '../bind/cubes.ts';
 import { LocatedError } from '../plan/located-error.ts';
 import { and, call, clone, conjuncts, locationIn, type Node, rewrite, type SelectStmt, walk } from '../plan/tree.ts';
 import type { PlanState } from '../plan-state.ts';
 import { isAggregateCall } from './aggregate/calls.ts';
+import { aggregateInWhere, hintOfBare } from './aggregate/measures.ts';
 
 const CLAUSES = ['targetList', 'havingClause', 'sortClause', 'distinctClause', 'windowClause'] as const;
 
@@ -29,21 +30,47 @@ export function finishCubes(state: PlanState, stmt: SelectStmt, cubes: readonly 
     change((n) => ('ColumnRef' in n && (references.aggregate(n.ColumnRef) || references.measure(n.ColumnRef)) ? call('sum', [n]) : undefined));
     if (selected.length > 0) stmt.groupClause = selected.map(clone);
   }
+  const found = (ref: ColumnRef): Measure | undefined => {
+    const made = references.aggregate(ref);
+    const cube = cubes.find((c) => c === made?.cube);
+    return made && cube && { name: made.name, make: made.make, cube };
+  };
   change((n) => {
     if (!isAggregateCall(n)) return undefined;
     const rows = n.FuncCall.agg_star ? cubes[0]?.rows() : undefined;
-    if (rows) return locatedAt(locationIn(n), narrowed(rows, n.FuncCall.agg_filter));
-    const arg = n.FuncCall.args?.[0];
-    const made = arg && n.FuncCall.args?.length === 1 && 'ColumnRef' in arg ? references.aggregate(arg.ColumnRef) : undefined;
-    if (!made || !cubes.some((c) => c === made.cube)) return undefined;
-    return locatedAt(locationIn(n), narrowed(made.make(), n.FuncCall.agg_filter));
+    const made = rows ?? markedIn(n, found)?.make();
+    return made && locatedAt(locationIn(n), narrowed(made, n.FuncCall.agg_filter));
   });
-  walk([tree, stmt.whereClause, stmt.groupClause], (n) => {
-    const bare = 'ColumnRef' in n ? references.aggregate(n.ColumnRef) : undefined;
-    const at = bare && cubes.find((c) => c === bare.cube);
-    if (bare && at)
-      throw new LocatedError('bare_measure', `the measure \`${bare.name}\` of the cube \`${at.cube.name}\` is used outside an aggregate`, n, {
-        hint: `Write SUM(${bare.name}). The aggregate only marks the measure.`,
+  refuseBare(tree, found, false);
+  walk(stmt.whereClause, (n) => {
+    if ('SelectStmt' in n) return false;
+    if (isAggregateCall(n) && markedIn(n, found)) throw aggregateInWhere(n);
+    return undefined;
+  });
+  refuseBare([stmt.whereClause, stmt.groupClause], found, true);
+}
+
+/** A column of a cube of the block that is an aggregate. */
+interface Measure {
+  readonly cube: CubeRelation;
+  readonly name: string;
+  readonly make: () => Node;
+}
+type Found = (ref: ColumnRef) => Measure | undefined;
+
+/** The measure that an aggregate call marks. */
+function markedIn({ FuncCall: { args = [] } }: { readonly FuncCall: FuncCall }, found: Found): Measure | undefined {
+  const [arg] = args;
+  return arg && args.length === 1 && 'ColumnRef' in arg ? found(arg.ColumnRef) : undefined;
+}
+
+/** Throws 400 `bare_measure` for a measure of a cube. @param filters true: the tree filters rows before they are grouped */
+function refuseBare(tree: unknown, found: Found, filters: boolean): void {
+  walk(tree, (n) => {
+    const bare = 'ColumnRef' in n ? found(n.ColumnRef) : undefined;
+    if (bare)
+      throw new LocatedError('bare_measure', `the measure \`${bare.name}\` of the cube \`${bare.cube.cube.name}\` is used outside an aggregate`, n, {
+        hint: hintOfBare(`SUM(${bare.name})`, filters),
       });
     return undefined;
   });

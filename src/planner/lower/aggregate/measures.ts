@@ -41,6 +41,16 @@ export function wrappedMeasure(node: Node, references: References): MeasureRefer
   return measure;
 }
 
+/** The hint for a measure outside an aggregate. @param marked the measure in an aggregate @param filters true: in a clause that filters rows before they are grouped */
+export const hintOfBare = (marked: string, filters: boolean): string =>
+  filters
+    ? `A measure has a value for each group. Write GROUP BY, and filter the groups with HAVING ${marked}.`
+    : `Write ${marked}. The aggregate only marks the measure.`;
+
+/** The error for a measure in an aggregate in WHERE, which filters rows before they are grouped. */
+export const aggregateInWhere = (n: Node): LocatedError =>
+  new LocatedError('grouping_error', 'aggregate functions are not allowed in WHERE', n, { hint: 'Filter groups with HAVING, after GROUP BY.' });
+
 /** Throws 400 `bare_measure` for a measure outside an aggregate. `filters`: the tree filters rows before they are grouped (WHERE, GROUP BY). */
 export function refuseBareMeasures(tree: unknown, references: References, filters = false): void {
   if (!references.hasMeasures) return;
@@ -49,11 +59,7 @@ export function refuseBareMeasures(tree: unknown, references: References, filter
     const measure = 'ColumnRef' in n ? references.measure(n.ColumnRef) : undefined;
     if (measure) {
       const marked = `SUM(${measure.cubeColumn ?? `"measure.${[pathOf(measure.node), measure.def.name].filter((part) => part !== '').join('.')}"`})`;
-      throw new LocatedError('bare_measure', `${calledMeasure(measure)} is used outside an aggregate`, n, {
-        hint: filters
-          ? `A measure has a value for each group. Write GROUP BY, and filter the groups with HAVING ${marked}.`
-          : `Write ${marked}. The aggregate only marks the measure.`,
-      });
+      throw new LocatedError('bare_measure', `${calledMeasure(measure)} is used outside an aggregate`, n, { hint: hintOfBare(marked, filters) });
     }
     return undefined;
   });
@@ -65,9 +71,7 @@ export function refuseInWhere(where: Node | undefined, relations: readonly Conce
   walk(where, (n) => {
     if ('SelectStmt' in n) return false;
     const measure = wrappedMeasure(n, references);
-    if (measure && relations.includes(measure.relation)) {
-      throw new LocatedError('grouping_error', 'aggregate functions are not allowed in WHERE', n, { hint: 'Filter groups with HAVING, after GROUP BY.' });
-    }
+    if (measure && relations.includes(measure.relation)) throw aggregateInWhere(n);
     return undefined;
   });
 }
