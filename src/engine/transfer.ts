@@ -119,10 +119,16 @@ export async function transferTable(
 }
 
 /** The error that ends a step of a copy after a part. */
-function overOf({ by, isOrdered, isStep }: Copy, columns: readonly TransferColumn[], part: string): Error {
+function overOf({ by, isOrdered, isStep, after }: Copy, columns: readonly TransferColumn[], part: string): Error {
   if (by === undefined || !isOrdered) return new CopyTooLong(isStep);
   const row = (JSON.parse(part) as (string | null)[][]).at(-1);
-  return new CopyPaused({ upTo: row?.[columns.findIndex((c) => c.name === by)] ?? null });
+  const upTo = row?.[columns.findIndex((c) => c.name === by)] ?? null;
+  // a step begins with the rows of the last key again, so the next one would end here too
+  if (after !== undefined && after !== 'all' && after.upTo === upTo)
+    return badRequest('not_supported', 'one value of the key of the mapping has more rows than a step of a copy can send', {
+      hint: 'Leave out rows without a key, and rows with the same key',
+    });
+  return new CopyPaused({ upTo });
 }
 
 const typeOf = (columns: readonly TransferColumn[], name: string): string => columns.find((c) => c.name === name)?.type ?? 'text';

@@ -125,6 +125,31 @@ it('ends if the mapping changes between two steps, and leaves no table', async (
   await service.rows('CREATE OR REPLACE MAPPING m_item INTO item AS SELECT no, part, name, edition FROM shop.t_item', 'shop');
 });
 
+it('ends if one key has more rows than a step sends, and leaves no table', async () => {
+  await caches.dropDue();
+  const { length } = await caches.tables();
+  await service.database.exec("INSERT INTO shop.t_item SELECT 13, g, repeat('x', 40000) || g, g FROM generate_series(100, 180) g");
+  const { job, alarms } = await ran(STATEMENT);
+  expect(job).toMatchObject({ status: 'failed', message: expect.stringContaining('more rows than a step') });
+  expect(alarms).toBeLessThan(30);
+  await caches.dropDue();
+  expect(await caches.tables()).toHaveLength(length);
+});
+
+it('makes no cache again that was removed between two steps', async () => {
+  onPart = async (count) => {
+    if (count === 3) await service.rows('UNCACHE MAPPING m_item', 'shop');
+  };
+  await ran(STATEMENT);
+  expect(parts).toBeGreaterThan(3);
+  expect(await caches.shown('m_item')).toBeUndefined();
+  await caches.dropDue();
+  expect(await caches.tables()).toEqual([]);
+  onPart = async () => undefined;
+  await ran(STATEMENT);
+  expect(await there()).toEqual(await here());
+});
+
 it('leaves at most one table if it ends between two steps', async () => {
   await caches.dropDue();
   const { length } = await caches.tables();

@@ -85,10 +85,12 @@ export interface Named {
 export function refreshing(ctx: Changing, { key, name, kind }: Named, old: CacheOptions | undefined, target: CacheTarget): Done {
   const { runtime, ends, steps } = ctx.session.request;
   const { ontologyId, options } = target;
+  // a later step of a job makes no cache: it may have been removed since the first one
+  const isNew = old === undefined && steps?.state === undefined;
   let answer: Readonly<Record<string, unknown>> = {};
   return {
     // other options apply when the rows are read
-    calls: [old === undefined ? makeCache(ontologyId, { key, name }, options) : nameCache(ontologyId, { key, name })],
+    calls: [isNew ? makeCache(ontologyId, { key, name }, options) : nameCache(ontologyId, { key, name })],
     perform: async () => {
       const work = refreshCache(runtime, ctx.caller, target, ends, steps);
       runtime.waitUntil(work.catch(() => undefined));
