@@ -8,6 +8,7 @@ import { SEED } from '../support/generated.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { sizesOf } from '../support/sizes.ts';
 import { TestCaches } from './support/caches.ts';
+import { sentWith } from './support/sent.ts';
 
 const SIZES = sizesOf('integration/cached-across-increments');
 const COLUMNS = ['no', 'part', 'name', 'changed_at', 'edition', 'day', 'local', 'price'];
@@ -78,20 +79,7 @@ const here = async (where = 'edition <> 0'): Promise<unknown[]> =>
     )
   ).map((r) => r.r);
 /** Refreshes. @returns the parts that were sent to the other database */
-async function refreshed(sql = NEXT): Promise<string[]> {
-  const parts: string[] = [];
-  const real = globalThis.fetch;
-  globalThis.fetch = (input, init) => {
-    if (String(init?.body).includes('json_array_elements')) parts.push(String(init?.body));
-    return real(input, init);
-  };
-  try {
-    await service.rows(sql, 'shop');
-    return parts;
-  } finally {
-    globalThis.fetch = real;
-  }
-}
+const refreshed = (sql = NEXT): Promise<string[]> => sentWith('json_array_elements', () => service.rows(sql, 'shop'));
 
 it('sends changed rows and the keys of the others, and leaves out rows that are gone', async () => {
   await refreshed(of());

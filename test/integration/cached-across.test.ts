@@ -6,6 +6,7 @@ import { forgetSnapshots } from '../../src/catalog/snapshot.ts';
 import { borrowPostgres } from '../support/databases/index.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { TestCaches } from './support/caches.ts';
+import { sentWith } from './support/sent.ts';
 
 const VALUES = `k integer, n numeric, s numeric(8,3), r real, f double precision, c text COLLATE "C", b char(5), v varchar(4), z timestamptz, m timestamp, d date, t time, i interval,
   j json, jb jsonb, u uuid, l text[], nn numeric[], o bytea, a inet, yes boolean, g bigint, x text`;
@@ -129,17 +130,7 @@ describe('a mapping that is cached in another datasource', () => {
 
   it('streams many rows in parts', async () => {
     await service.database.exec("INSERT INTO shop.t_item (k, x) SELECT g, repeat(E'\\u00e9\\\\\"][', 40) || g FROM generate_series(100, 12000) g");
-    const counted: string[] = [];
-    const real = globalThis.fetch;
-    globalThis.fetch = (input, init) => {
-      if (String(init?.body).includes('INSERT INTO')) counted.push(String(init?.body));
-      return real(input, init);
-    };
-    try {
-      expect(await service.rows(CACHE, 'shop')).toMatchObject([{ rows: 11908 }]);
-    } finally {
-      globalThis.fetch = real;
-    }
+    const counted = await sentWith('INSERT INTO', async () => expect(await service.rows(CACHE, 'shop')).toMatchObject([{ rows: 11908 }]));
     expect(counted.length).toBeGreaterThan(3);
     expect(Math.max(...counted.map((c) => c.length))).toBeLessThan(3_000_000);
     const [{ table_name }] = await service.rows('SHOW CACHES', 'shop');
