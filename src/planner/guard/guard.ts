@@ -136,6 +136,7 @@ class Guard {
   }
 
   #push(node: unknown, depth: number): void {
+    if (typeof node !== 'object' || node === null) throw this.#refuse('', undefined, undefined);
     let type: string | undefined;
     let count = 0;
     for (const key in node as Fields) if (count++ === 0) type = key;

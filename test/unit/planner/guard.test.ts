@@ -201,6 +201,13 @@ describe('the table of what PostgreSQL resolves', () => {
   });
 });
 
+it.each([null, 5, true, 'name'])('refuses %j in the place of a node', (member) => {
+  const { stmts } = parser.parse('SELECT 1 + 2');
+  const statement = structuredClone(stmts[0]!) as unknown as { stmt: { SelectStmt: { targetList: { ResTarget: { val: { A_Expr: { rexpr: unknown } } } }[] } } };
+  statement.stmt.SelectStmt.targetList[0]!.ResTarget.val.A_Expr.rexpr = member;
+  expect(() => guardSelect(statement as never, { fail })).toThrow('is not allowed');
+});
+
 describe('the names of functions', () => {
   it('have no family that reads settings, catalogs or files', () => {
     const bad = [...ALLOWED_FUNCTIONS].filter((f) =>
