@@ -12,7 +12,7 @@ import { type Member, NODES, REFUSED } from './nodes.ts';
 import { ALLOWED_OPERATORS, OPERATOR_WORDS } from './operators.ts';
 import { CHECKED_MEMBERS, type Rule } from './resolves.ts';
 import { type Fields, firstLocation, isWord, locationOf, words } from './tree.ts';
-import { ALLOWED_TYPES, CLOCK_VALUES, isAllowedCollation, isSystemSchema, SYSTEM_COLUMNS, TYPE_HINTS } from './types.ts';
+import { ALLOWED_TYPES, CLOCK_VALUES, COLLATION_HINT, isAllowedCollation, isSystemSchema, SYSTEM_COLUMNS, TYPE_HINTS } from './types.ts';
 
 /** Makes an error. `location`: a UTF-8 byte offset in the parsed text. */
 export type Fail = (code: string, message: string, location?: number, hint?: string) => SvcError;
@@ -247,12 +247,7 @@ class Guard {
   #collation(path: readonly string[], location: number | undefined): void {
     const name = path[path.length - 1] ?? '';
     if ((path.length === 1 || (path.length === 2 && path[0] === 'pg_catalog')) && isAllowedCollation(name)) return;
-    throw this.#fail(
-      'forbidden_collation',
-      `collation \`${path.join('.')}\` is not allowed`,
-      location,
-      'Allowed are "C", "POSIX", "default" and the collations of ICU ("en-x-icu").',
-    );
+    throw this.#fail('forbidden_collation', `collation \`${path.join('.')}\` is not allowed`, location, COLLATION_HINT);
   }
 
   #operator(path: readonly string[], location: number | undefined): void {

@@ -27,6 +27,9 @@ export const TYPE_HINTS: Readonly<Record<string, string>> = { string: 'text', do
 const COLLATIONS: ReadonlySet<string> = new Set(['C', 'POSIX', 'default', 'ucs_basic', 'unicode', 'pg_c_utf8', 'pg_unicode_fast']);
 const ICU = /^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*-x-icu$/;
 
+/** The hint for other collations. */
+export const COLLATION_HINT = 'Allowed are "C", "POSIX", "default" and the collations of ICU ("en-x-icu").';
+
 /** True for `"C"` and the like, and for the collations of ICU's locales (`"de-x-icu"`). */
 export const isAllowedCollation = (name: string): boolean => COLLATIONS.has(name) || ICU.test(name);
 
