@@ -71,7 +71,7 @@ export function isSafeAddress(address: string): boolean {
 }
 
 /** The address that `@neondatabase/serverless` 1.2.0 uses for a host (its default `fetchEndpoint`): the first label is replaced by `api`. */
-export const neonEndpoint = (hostname: string): string => `https://${hostname.replace(/^[^.]+\./, 'api.')}/sql`;
+const neonEndpoint = (hostname: string): string => `https://${hostname.replace(/^[^.]+\./, 'api.')}/sql`;
 
 /** The address of the SQL-over-HTTP server of a connection. @throws BadConnection */
 export const endpointOf = ({ url, endpoint }: Connection): string => endpoint ?? neonEndpoint(parseConnectionString(url).hostname);

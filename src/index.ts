@@ -9,6 +9,7 @@ import { loginAttempts } from './auth/throttle-object.ts';
 import { neonDb, noDb } from './catalog/db.ts';
 import { keyValues, type Owner } from './catalog/kv.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
+import { parseConnectionString } from './connection.ts';
 import { createApp } from './http/app.ts';
 import type { AppEnv } from './http/context.ts';
 import { pointOf } from './http/log.ts';
@@ -96,7 +97,7 @@ const oauthOf = (namespace: NonNullable<Env['OAUTH_STORE']>, { locationHint }: C
 /** The owner of KV entries. The catalog identifies the service, and its password is a secret that all isolates of the service know. */
 function ownerOf({ catalog }: Config): Owner {
   if (catalog === null) return { scope: '', secret: '' };
-  const { username, host, pathname } = new URL(catalog.url.replace(/^postgres(ql)?:/, 'http:'));
+  const { username, host, pathname } = parseConnectionString(catalog.url);
   return { scope: `${username}@${host}${pathname} ${catalog.endpoint ?? ''}`, secret: catalog.url };
 }
 

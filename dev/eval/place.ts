@@ -1,6 +1,6 @@
 /** The service to evaluate, and the tokens of its callers. */
 import { Failure } from '../../src/cli/failure.ts';
-import { findService, readSession, type ServiceClient } from '../../src/cli/service-client.ts';
+import { findService, readSession, type ServiceClient, sessionFile } from '../../src/cli/service-client.ts';
 import { quoteBack } from '../../src/language/quote.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -41,7 +41,7 @@ export async function findPlace({
   readonly tokens?: Readonly<Record<string, string>>;
   readonly env: Env;
 }): Promise<Place> {
-  const file = env.SESSION_FILE?.trim() || '.dev/session.json';
+  const file = sessionFile(env);
   const session = await readSession(file);
   const text = (name: string): string | undefined => (typeof session[name] === 'string' ? session[name] : undefined);
   const base = (url ?? env.KG_URL?.trim() ?? text('base_url') ?? '').replace(/\/+$/, '');

@@ -1,11 +1,10 @@
 /** `kg introspect DATASOURCE`: prints a starting script for the tables of a datasource. It connects to the datasource itself. */
-import { neonEndpoint } from '../connection.ts';
 import { type Datasource, parseDatasourceSecret } from '../engine/datasource.ts';
 import { didYouMean, nearest, SvcError } from '../errors.ts';
 import { Failure } from './failure.ts';
 import { type DbTable, readTables } from './introspect-read.ts';
 import { startingScript } from './introspect-script.ts';
-import { readSession } from './service-client.ts';
+import { sessionConnection, sessionFile } from './service-client.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -53,11 +52,10 @@ async function findDatasource(name: string, env: Env): Promise<Datasource> {
       throw e;
     }
   }
-  const file = env.SESSION_FILE?.trim() || '.dev/session.json';
-  const { database_url: url, sql_endpoint: endpoint } = name.toLowerCase() === 'main' ? await readSession(file) : {};
-  if (typeof url === 'string' && URL.canParse(url))
-    return { name, url, endpoint: typeof endpoint === 'string' ? endpoint : neonEndpoint(new URL(url).hostname) };
-  const orStart = name.toLowerCase() === 'main' ? `, or start a service here with npm start (there is no session file ${file})` : '';
+  const isMain = name.toLowerCase() === 'main';
+  const started = isMain ? await sessionConnection(env, 'database_url') : undefined;
+  if (started !== undefined) return { name, ...started };
+  const orStart = isMain ? `, or start a service here with npm start (there is no session file ${sessionFile(env)})` : '';
   throw new Failure(`no connection to the datasource ${name}: set ${variable}${orStart}`);
 }
 

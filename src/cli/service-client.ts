@@ -1,5 +1,6 @@
 /** A client of the service for the command line: REST, with a token. */
 import { readFile } from 'node:fs/promises';
+import { BadConnection, type Connection, endpointOf, readConnection } from '../connection.ts';
 import { Failure } from './failure.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -31,7 +32,7 @@ export interface ServiceClient {
  * @throws Failure that says what is missing
  */
 export async function findService(env: Env): Promise<ServiceClient> {
-  const file = env.SESSION_FILE?.trim() || '.dev/session.json';
+  const file = sessionFile(env);
   const given = env.KG_URL?.trim();
   const session = given && env.KG_TOKEN ? {} : await readSession(file);
   const base = withoutSlash(given || text(session.base_url) || '');
@@ -50,6 +51,30 @@ export async function findService(env: Env): Promise<ServiceClient> {
 
 const withoutSlash = (url: string): string => url.replace(/\/+$/, '');
 const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
+
+/** The path of the session file that `npm start` writes. */
+export const sessionFile = (env: Env): string => env.SESSION_FILE?.trim() || '.dev/session.json';
+
+/**
+ * A connection of the session file: of the owner of the tables (`database_url`), of the role that queries use, or of the catalog's owner.
+ * Undefined if the file has none, or a string that is no connection.
+ *
+ * @throws Failure if the file is damaged
+ */
+export async function sessionConnection(
+  env: Env,
+  role: 'database_url' | 'reader_url' | 'catalog_url',
+): Promise<(Connection & { readonly endpoint: string }) | undefined> {
+  const { [role]: url, sql_endpoint: endpoint } = await readSession(sessionFile(env));
+  if (typeof url !== 'string') return undefined;
+  try {
+    const connection = readConnection(JSON.stringify({ url, endpoint }));
+    return { url: connection.url, endpoint: endpointOf(connection) };
+  } catch (e) {
+    if (e instanceof BadConnection) return undefined;
+    throw e;
+  }
+}
 
 /** The content of a session file; empty if the file does not exist. @throws Failure if it is damaged */
 export async function readSession(file: string): Promise<Readonly<Record<string, unknown>>> {

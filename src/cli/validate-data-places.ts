@@ -1,14 +1,11 @@
 /** Connections of the commands that open a database: to the catalog, and to datasources with the role that queries use. */
 import { parseConnection } from '../config.ts';
 import type { Connection } from '../connection.ts';
-import { neonEndpoint } from '../connection.ts';
 import { type Datasource, parseDatasourceSecret } from '../engine/datasource.ts';
 import { Failure } from './failure.ts';
-import { readSession } from './service-client.ts';
+import { sessionConnection } from './service-client.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
-
-const sessionFile = (env: Env): string => env.SESSION_FILE?.trim() || '.dev/session.json';
 
 /** Parses a connection. @throws Failure that names the variable, never the value */
 function readable<T>(variable: string, read: () => T): T {
@@ -29,8 +26,7 @@ export async function catalogConnection(env: Env): Promise<Connection | undefine
     const value = env[variable]?.trim();
     if (value) return readable(variable, () => parseConnection(value, variable));
   }
-  const { catalog_url: url, sql_endpoint: endpoint } = await readSession(sessionFile(env));
-  return typeof url === 'string' && typeof endpoint === 'string' ? { url, endpoint } : undefined;
+  return sessionConnection(env, 'catalog_url');
 }
 
 /**
@@ -43,7 +39,6 @@ export async function secretConnection(name: string, variable: string, env: Env)
   const secret = env[variable]?.trim();
   if (secret) return readable(variable, () => ({ name, ...parseDatasourceSecret(secret) }));
   if (variable !== 'DATASOURCE_MAIN') return undefined;
-  const { reader_url: url, sql_endpoint: endpoint } = await readSession(sessionFile(env));
-  if (typeof url !== 'string' || !URL.canParse(url)) return undefined;
-  return { name, url, endpoint: typeof endpoint === 'string' ? endpoint : neonEndpoint(new URL(url).hostname) };
+  const started = await sessionConnection(env, 'reader_url');
+  return started && { name, ...started };
 }
