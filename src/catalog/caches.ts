@@ -65,11 +65,12 @@ const PLACE = sql`SELECT t.datasource FROM kg_catalog.cache_tables t LEFT JOIN k
 const BASE = sql`SELECT t.id::text AS id, t.secret, t.connection, t.digest, t.schema_name, t.table_name, t.as_of::text AS as_of, t.increments
   FROM kg_catalog.mapping_caches c JOIN kg_catalog.cache_tables t ON t.id = c.current
   WHERE c.ontology_id = $1 AND c.mapping_key = $2 AND c.incremental = $3::jsonb`;
+// a table that is being made is dropped 3 hours after its refresh, or the last step of it, has begun: so that moment is known.
 // two refreshes must not both count before one of them is there: the lock ends with the transaction, and the next statement sees what was committed before
 const LOCK = sql`SELECT pg_advisory_xact_lock(hashtextextended('kg_catalog.cache_tables ' || $1, 0))`;
 const BEGIN = sql`INSERT INTO kg_catalog.cache_tables (ontology_id, mapping_key, datasource, secret, connection, digest, schema_name, table_name, drop_after)
   SELECT $1::uuid, $2, $3, $4, $5, $6, $7, $8, now() + interval '3 hours'
-  WHERE (SELECT count(*) FROM kg_catalog.cache_tables WHERE secret = $4 AND rows IS NULL AND as_of > now() - make_interval(secs => $10::int)) < $9::int
+  WHERE (SELECT count(*) FROM kg_catalog.cache_tables WHERE secret = $4 AND rows IS NULL AND drop_after - interval '3 hours' > now() - make_interval(secs => $10::int)) < $9::int
   RETURNING id::text AS id`;
 const CONTINUE = sql`UPDATE kg_catalog.cache_tables SET drop_after = now() + interval '3 hours' WHERE id = $1::bigint AND rows IS NULL RETURNING id::text AS id`;
 // a refresh that began later may have ended earlier: its table stays. The options may have changed since they were read: a refresh without options keeps them,
@@ -101,7 +102,7 @@ RETURNING floor(extract(epoch FROM as_of) * 1000)::bigint::text AS as_of, (SELEC
 // -1 rows: the refresh has ended, but its transaction may not have
 const FAIL = sql`WITH failed AS (
   UPDATE kg_catalog.mapping_caches SET error = $2, failed = now()
-  WHERE (ontology_id, mapping_key) = (SELECT ontology_id, mapping_key FROM kg_catalog.cache_tables WHERE id = $1::bigint)
+  WHERE $2::text IS NOT NULL AND (ontology_id, mapping_key) = (SELECT ontology_id, mapping_key FROM kg_catalog.cache_tables WHERE id = $1::bigint)
 )
 UPDATE kg_catalog.cache_tables SET rows = CASE WHEN $3::boolean THEN 0 ELSE -1 END, drop_after = CASE WHEN $3::boolean THEN now() ELSE drop_after END
 WHERE id = $1::bigint AND rows IS NULL`;
@@ -198,10 +199,11 @@ export async function flipTable(
 
 /**
  * Notes that a table could not be made.
+ * @param message null: another one is made in its place, so the refresh has not failed
  * @param ended true: the transaction that makes it has ended; false: it may still run, so the table is dropped when it cannot run any more. Neither counts in
  * `beginTable` @throws SvcError 503
  */
-export async function failTable(db: CatalogDb, id: string, message: string, ended: boolean): Promise<void> {
+export async function failTable(db: CatalogDb, id: string, message: string | null, ended: boolean): Promise<void> {
   await db.query(FAIL, [id, message, ended]);
 }
 

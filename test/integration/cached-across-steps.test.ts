@@ -99,6 +99,33 @@ it('goes on by the key, with all rows of each key and those without one', async 
   expect(await caches.tables()).toHaveLength(1);
 });
 
+it('has no error while it goes on, and each of its steps counts among the refreshes of the datasource', async () => {
+  const catalog = (sql: string): Promise<Record<string, unknown>[]> => service.database.superuser(sql);
+  const seen: unknown[] = [];
+  let faults = 0;
+  onPart = async (count) => {
+    seen.push((await caches.shown('m_item'))?.error);
+    if (count !== 4) return;
+    await catalog("UPDATE kg_catalog.cache_tables SET as_of = as_of - interval '20 minutes' WHERE rows IS NULL");
+    await catalog(
+      `INSERT INTO kg_catalog.cache_tables (ontology_id, mapping_key, datasource, secret, connection, digest, schema_name, table_name, drop_after)
+       SELECT gen_random_uuid(), 'm', 'other', 'DATASOURCE_OTHER', '', '', 'cached', 'busy' || i, now() + interval '3 hours' FROM generate_series(1, 3) i`,
+    );
+    expect(await service.fault("CACHE MAPPING m_sale OPTIONS (schema = 'cached')", 'shop')).toBe('503 busy');
+    await catalog("DELETE FROM kg_catalog.cache_tables WHERE table_name = 'busy1'");
+    expect(await service.rows("CACHE MAPPING m_sale OPTIONS (schema = 'cached')", 'shop')).toHaveLength(1);
+    await service.rows('UNCACHE MAPPING m_sale', 'shop');
+    faults++;
+  };
+  try {
+    const { job } = await ran(STATEMENT);
+    expect([job.status, faults]).toEqual(['succeeded', 1]);
+    expect(new Set(seen)).toEqual(new Set([null]));
+  } finally {
+    await catalog("DELETE FROM kg_catalog.cache_tables WHERE table_name LIKE 'busy%'");
+  }
+});
+
 it('sees later changes of the keys that follow, and keeps the moment of its beginning', async () => {
   onPart = async (count) => {
     if (count !== 3) return;

@@ -252,8 +252,8 @@ CREATE MAPPING m_long INTO (long) AS SELECT id, code FROM shop.t_long`,
 
   it('makes at most four tables of a datasource at once', async () => {
     const busy =
-      await catalog(`INSERT INTO kg_catalog.cache_tables (ontology_id, mapping_key, datasource, secret, connection, digest, schema_name, table_name, as_of, drop_after)
-      SELECT gen_random_uuid(), 'm', 'main', 'DATASOURCE_MAIN', '', '', 'cached', 'busy' || i, CASE WHEN i > 4 THEN now() - interval '11 minutes' ELSE now() END, now() + interval '3 hours'
+      await catalog(`INSERT INTO kg_catalog.cache_tables (ontology_id, mapping_key, datasource, secret, connection, digest, schema_name, table_name, drop_after)
+      SELECT gen_random_uuid(), 'm', 'main', 'DATASOURCE_MAIN', '', '', 'cached', 'busy' || i, now() + interval '3 hours' - CASE WHEN i > 4 THEN interval '11 minutes' ELSE interval '0' END
       FROM generate_series(1, 5) i RETURNING id`);
     try {
       expect(await service.fault('CACHE MAPPING m_person', 'shop')).toBe('503 busy');

@@ -40,13 +40,21 @@ export class MemoryJobs {
   readonly items = new Map<string, Item>();
   readonly #runtime: () => Runtime;
 
-  constructor(runtime: () => Runtime) {
+  readonly #reached: (storage: JobStorage) => JobStorage;
+
+  /** @param reached the storage as an object reaches it */
+  constructor(runtime: () => Runtime, reached: (storage: JobStorage) => JobStorage = (storage) => storage) {
     this.#runtime = runtime;
+    this.#reached = reached;
+  }
+
+  #life(storage: JobStorage): JobLife {
+    return new JobLife(this.#reached(storage), this.#runtime, runScript, () => 0);
   }
 
   wake(id: string, at: number): Promise<void> {
     const storage = new MemoryStorage();
-    const item = this.items.get(id) ?? { storage, life: new JobLife(storage, this.#runtime, runScript, () => 0) };
+    const item = this.items.get(id) ?? { storage, life: this.#life(storage) };
     this.items.set(id, item);
     return item.life.wake(id, at);
   }
@@ -55,7 +63,7 @@ export class MemoryJobs {
 
   /** Starts the objects again, as after an end of their isolate: only what is stored is left. */
   restart(): void {
-    for (const item of this.items.values()) item.life = new JobLife(item.storage, this.#runtime, runScript, () => 0);
+    for (const item of this.items.values()) item.life = this.#life(item.storage);
   }
 
   /** Lets the alarm of each object ring that is due. @returns how many rang */

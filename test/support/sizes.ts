@@ -14,6 +14,8 @@ export const SIZES = {
   'integration/differential/cubes': { queries: [50, 10_000, 640] },
   'integration/cached-across-generated': { rounds: [2, 100, 20], queries: [6, 25, 12] },
   'integration/cached-across-increments': { refreshes: [4, 300, 40] },
+  // `every`: of the requests of a run, at which it is killed.
+  'integration/cached-killed': { every: [13, 1, 2], everyOfSteps: [61, 1, 5] },
   'integration/hidden-twins': { models: [1, 120, 16] },
   'integration/planner/decorrelate': { queries: [100, 400, 400] },
   'integration/planner/names': { lists: [100, 5000] },

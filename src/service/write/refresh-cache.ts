@@ -129,7 +129,8 @@ export async function refreshCache(runtime: Runtime, caller: Caller, target: Cac
     if (isKept) return undefined;
     const fault = error instanceof SvcError ? error : undefined;
     // without an answer of the database, the table may still be made; one with rows of another datasource may be left
-    await failTable(runtime.db, id, (fault?.message ?? 'the refresh failed').slice(0, MOST_CHARACTERS), fault?.status === 400 && from === undefined);
+    const message = isKept === false ? null : (fault?.message ?? 'the refresh failed').slice(0, MOST_CHARACTERS);
+    await failTable(runtime.db, id, message, fault?.status === 400 && from === undefined);
     await sweepCaches(runtime);
     if (isKept === false) return undefined;
     throw error;
