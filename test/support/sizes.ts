@@ -12,7 +12,7 @@ export const SIZES = {
   'integration/differential/differential': { queries: [120, 10_000, 2400] },
   'integration/differential/policies': { queries: [60, 10_000, 640] },
   'integration/differential/cubes': { queries: [50, 10_000, 640] },
-  'integration/cached-across-generated': { rounds: [2, 100, 20], queries: [6, 25, 12] },
+  'integration/cached-across-generated': { rounds: [7, 400, 40], queries: [4, 7, 6] },
   'integration/cached-across-increments': { refreshes: [4, 300, 40] },
   // `every`: of the requests of a run, at which it is killed.
   'integration/cached-killed': { every: [13, 1, 2], everyOfSteps: [61, 1, 5] },
