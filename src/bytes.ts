@@ -26,10 +26,16 @@ export interface BoundedBody {
 
 /**
  * Reads a body. Of a body that is larger than `limit` bytes, the bytes up to `drain` are read and discarded; then the stream is cancelled.
+ * @param mayKeep asked for each piece; if it is false, this piece and those before it are discarded
  *
  * @throws the error of the stream if it fails
  */
-export async function readBounded(body: ReadableStream<Uint8Array> | null, limit: number, drain: number = limit): Promise<BoundedBody> {
+export async function readBounded(
+  body: ReadableStream<Uint8Array> | null,
+  limit: number,
+  drain: number = limit,
+  mayKeep: (bytes: number) => boolean = () => true,
+): Promise<BoundedBody> {
   const pieces: Uint8Array[] = [];
   if (body === null) return { bytes: concat(pieces), isCut: false };
   const reader = body.getReader();
@@ -37,7 +43,8 @@ export async function readBounded(body: ReadableStream<Uint8Array> | null, limit
   for (;;) {
     const { done, value } = await reader.read();
     if (done) break;
-    if (size < limit) pieces.push(size + value.length > limit ? value.subarray(0, limit - size) : value);
+    if (!mayKeep(value.length)) pieces.length = 0;
+    else if (size < limit) pieces.push(size + value.length > limit ? value.subarray(0, limit - size) : value);
     size += value.length;
     if (size > limit && size > drain) {
       reader.cancel().catch(() => undefined);

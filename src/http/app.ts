@@ -60,7 +60,7 @@ export function createApp(product: string, version: string, mounts: readonly Mou
     const timing = measure(c);
     c.set('requestId', requestIdOf(c.req.raw.headers));
     await next();
-    await drain(c.req.raw);
+    await drain(c);
     addTimes(c, timing);
     timing.answered();
     logRequest(c, timing);
@@ -101,7 +101,7 @@ const known =
   (handler: Route): Handler<AppEnv> =>
   async (c) => {
     await identify(c);
-    if (c.req.method === 'POST' && (await readText(c.req.raw)).trim() !== '') requireJson(c.req.raw);
+    if (c.req.method === 'POST' && (await readText(c)).trim() !== '') requireJson(c.req.raw);
     return handler(c);
   };
 
@@ -175,7 +175,7 @@ function modelRoutes(route: AddRoute): void {
   for (const path of ['plan', 'apply'] as const)
     route(['POST'], `/api/model/:ontology/${path}`, 'checked', async (c) => {
       await identify(c);
-      const text = await readText(c.req.raw);
+      const text = await readText(c);
       requireJson(c.req.raw);
       const [{ modelFilesBody }, changes] = await Promise.all([import('./schemas.ts'), modelFiles()]);
       return success(c, await changes[`${path}Model` as const](request(c), param(c, 'ontology'), modelFilesBody(text)));
@@ -210,7 +210,7 @@ function rowRoutes(route: AddRoute): void {
 function queryRoutes(route: AddRoute, product: string): void {
   route(['POST'], '/api/query', 'checked', async (c) => {
     await identify(c);
-    const text = await readText(c.req.raw);
+    const text = await readText(c);
     requireJson(c.req.raw);
     const body = queryBody(text);
     c.set('sql', body.query);
@@ -226,7 +226,7 @@ function queryRoutes(route: AddRoute, product: string): void {
   });
   route(['POST'], '/openapi/ontology/:ontology/query', 'checked', async (c) => {
     await identify(c);
-    const text = await readText(c.req.raw);
+    const text = await readText(c);
     requireSqlText(c.req.raw);
     if (text.trim() === '') throw badRequest('empty_query', 'The body contains no SQL');
     c.set('sql', text);

@@ -1,20 +1,23 @@
 /** Reads request bodies with a limit and decodes them strictly. */
 import { readBounded } from '../bytes.ts';
 import { badRequest, SvcError } from '../errors.ts';
+import type { AppContext } from './context.ts';
 
 /** A larger body is refused with 413 (docs/design/platform-rules.md#limits-of-a-request). */
 export const BODY_BYTES = 1024 * 1024;
 /** How much of a refused body is still read. If the body is not read, the connection may be reset before the client reads the answer. */
 const DRAIN_BYTES = 16 * 1024 * 1024;
+/** Bodies up to this size are read in one step. The memory of larger ones is counted (large-body.ts). */
+const SMALL_BYTES = 16 * 1024;
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /**
  * Reads a body as text.
- * @throws SvcError 413 `body_too_large`; 400 `malformed_body` if it is incomplete or not UTF-8
+ * @throws SvcError 413 `body_too_large`; 400 `malformed_body` if it is incomplete or not UTF-8; 503 `busy`
  */
-export async function readText(request: Request): Promise<string> {
-  const bytes = await readBytes(request).catch((error: unknown) => {
+export async function readText(c: AppContext): Promise<string> {
+  const bytes = await readBytes(c).catch((error: unknown) => {
     if (error instanceof SvcError) throw error;
     throw badRequest('malformed_body', 'The body of the request is incomplete', { cause: error });
   });
@@ -25,40 +28,18 @@ export async function readText(request: Request): Promise<string> {
   }
 }
 
-async function readBytes(request: Request): Promise<Uint8Array> {
-  // a body with a content-length within the limit is read in one step, because it cannot be longer
-  const length = request.headers.get('content-length');
-  if (length !== null && /^\d{1,7}$/.test(length) && Number(length) <= BODY_BYTES) return checked(new Uint8Array(await request.arrayBuffer()));
-  const { bytes, isCut } = await readBounded(request.body, BODY_BYTES, DRAIN_BYTES);
-  if (isCut) throw tooLarge();
-  return bytes;
+async function readBytes(c: AppContext): Promise<ArrayBuffer | Uint8Array> {
+  const { raw } = c.req;
+  if (raw.body === null || Number(raw.headers.get('content-length') ?? Number.NaN) <= SMALL_BYTES) return raw.arrayBuffer();
+  return (await import('./large-body.ts')).readLarge(c, BODY_BYTES, DRAIN_BYTES);
 }
 
-const tooLarge = (): SvcError => new SvcError(413, 'body_too_large', 'The body is larger than 1 MiB');
-
-/** The forms have a few short fields. A larger form could contain half a million of them. */
-const FORM_CHARACTERS = 64 * 1024;
-
-/** Reads the body of a form as text. @throws SvcError as `readText`; 413 `body_too_large` */
-export async function readFormText(request: Request): Promise<string> {
-  const text = await readText(request);
-  if (text.length > FORM_CHARACTERS) throw new SvcError(413, 'body_too_large', 'The form is larger than 64 KiB');
-  return text;
-}
-
-function checked(bytes: Uint8Array): Uint8Array {
-  if (bytes.byteLength > BODY_BYTES) throw tooLarge();
-  return bytes;
-}
-
-/** Reads and discards a body that no route has read. */
-export async function drain(request: Request): Promise<void> {
-  if (request.body === null || request.bodyUsed) return;
-  try {
-    await readBytes(request);
-  } catch {
-    // the answer has already been made
-  }
+/** Discards a body that no route has read, and forgets the memory of one that was read. */
+export async function drain(c: AppContext): Promise<void> {
+  c.get('release')?.();
+  const { raw } = c.req;
+  // the answer has already been made
+  if (raw.body !== null && !raw.bodyUsed) await readBounded(raw.body, 0, DRAIN_BYTES).catch(() => undefined);
 }
 
 const JSON_TYPE = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)/i;

@@ -105,7 +105,7 @@ export async function knowledgeSearch(c: AppContext, request: ServiceRequest): P
 const isShare = (value: unknown): value is number => typeof value === 'number' && value >= 0 && value <= 1;
 
 async function bodyOf(c: AppContext, form: string): Promise<Body> {
-  const text = await readText(c.req.raw);
+  const text = await readText(c);
   requireJson(c.req.raw);
   const body = jsonOf(text);
   if (typeof body !== 'object' || body === null || Array.isArray(body)) throw malformedBody(form, '');

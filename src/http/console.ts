@@ -120,7 +120,7 @@ export async function token(c: AppContext): Promise<Response> {
   checkOwnPage(c);
   requireJson(c.req.raw);
   const form = '{"form_token": "<form_token of GET console/session>"}';
-  const body = jsonOf(await readText(c.req.raw));
+  const body = jsonOf(await readText(c));
   const formText = typeof body === 'object' && body !== null && 'form_token' in body ? body.form_token : undefined;
   if (typeof formText !== 'string') throw malformedBody(form, 'form_token');
   const current = await currentSession(c);

@@ -30,6 +30,8 @@ export interface Variables {
   source?: string;
   /** Settles when the rows of an answer have been sent. */
   sent?: Promise<unknown>;
+  /** Forgets the memory of the body (large-body.ts). */
+  release?: () => void;
   /** The code of an error answer. */
   code?: string;
   /** True if the audit entry of the request was already written. */

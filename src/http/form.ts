@@ -1,6 +1,7 @@
 /** Checks of the service's own pages and forms: host, origin (CSRF) and return addresses. */
 import { isLoopback } from '../config.ts';
 import { forbidden, SvcError } from '../errors.ts';
+import { readText } from './body.ts';
 import type { AppContext } from './context.ts';
 import { isLocal, requestHost } from './guards.ts';
 
@@ -49,3 +50,13 @@ export function returnAddress(text: string | null | undefined, origin: string): 
 }
 
 const isPath = (text: string): boolean => /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/.test(text);
+
+/** The forms have a few short fields. A larger form could contain half a million of them. */
+const FORM_CHARACTERS = 64 * 1024;
+
+/** Reads the body of a form as text. @throws SvcError as `readText`; 413 `body_too_large` */
+export async function readFormText(c: AppContext): Promise<string> {
+  const text = await readText(c);
+  if (text.length > FORM_CHARACTERS) throw new SvcError(413, 'body_too_large', 'The form is larger than 64 KiB');
+  return text;
+}

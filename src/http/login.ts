@@ -6,9 +6,8 @@ import { forbidden, notFound, SvcError } from '../errors.ts';
 import { addressOf, admit } from './admit.ts';
 import { json } from './answers.ts';
 import { logAuditFault } from './audit.ts';
-import { readFormText } from './body.ts';
 import type { AppContext } from './context.ts';
-import { checkOrigin, checkPlace, ownOrigin, returnAddress } from './form.ts';
+import { checkOrigin, checkPlace, ownOrigin, readFormText, returnAddress } from './form.ts';
 import { loggedInPage, loginPage } from './login-page.ts';
 import { fromProvider, toProvider } from './login-upstream.ts';
 import { page, pageFailure } from './pages.ts';
@@ -42,7 +41,7 @@ const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
 /** Reads the fields of a form. @throws SvcError 415; 413 `body_too_large`; 400 `malformed_body` */
 export async function readForm(c: AppContext): Promise<URLSearchParams> {
   if (!FORM_TYPE.test(c.req.header('content-type') ?? '')) throw new SvcError(415, 'unsupported_media_type', 'This path accepts only the form of its page');
-  return new URLSearchParams(await readFormText(c.req.raw));
+  return new URLSearchParams(await readFormText(c));
 }
 
 const productOf = (c: AppContext): string => c.env.runtime.config.product;

@@ -26,7 +26,7 @@ export const mounted =
       runtime: c.env.runtime,
       requestId: c.get('requestId'),
       host: requestHost(c.req.raw.headers, c.req.url),
-      readText: () => readText(c.req.raw),
+      readText: () => readText(c),
       admitted: (authenticate) => c.get('timing').during('auth', () => admitted(c, authenticate)),
       record: ({ code, noted }) => {
         if (code !== undefined) c.set('code', code);

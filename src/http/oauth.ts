@@ -11,9 +11,9 @@ import type { AuthorizationRequest, AuthorizationServer, ProtocolPath } from '..
 import { addressOf, admit } from './admit.ts';
 import { json } from './answers.ts';
 import { logAuditFault } from './audit.ts';
-import { readFormText, readText } from './body.ts';
+import { readText } from './body.ts';
 import type { AppContext } from './context.ts';
-import { checkOrigin } from './form.ts';
+import { checkOrigin, readFormText } from './form.ts';
 import { onPage, readForm } from './login.ts';
 import { consentPage, grantsPage, refusedPage } from './oauth-pages.ts';
 import { page } from './pages.ts';
@@ -43,7 +43,7 @@ export async function protocol(c: AppContext, path: ProtocolPath): Promise<Respo
   if (path === 'register' && !c.env.runtime.config.mcp.dcrEnabled)
     return json(c, 404, { error: 'not_found', error_description: 'Client registration is disabled' });
   if (path !== 'metadata' && c.req.method === 'POST') await admit(c, `oauth:${addressOf(c.req.raw.headers)}`);
-  const body = c.req.raw.body === null ? null : await (path === 'token' ? readFormText : readText)(c.req.raw);
+  const body = c.req.raw.body === null ? null : await (path === 'token' ? readFormText : readText)(c);
   if (path === 'register' && body !== null && body.length > REGISTRATION_CHARACTERS)
     return json(c, 400, { error: 'invalid_client_metadata', error_description: `A registration has at most ${REGISTRATION_CHARACTERS} characters` });
   const answer = await server.protocol(c.req.raw, path, body);

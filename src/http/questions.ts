@@ -15,7 +15,7 @@ const loaded = async () => {
 
 /** Answers a question with rows (`prompt`) or in words (`answer`). @throws SvcError 400 `malformed_body`, `bad_results_limit`; as `answerOver` and `startAsyncQuestion` */
 export async function askQuestion(c: AppContext, product: string, request: ServiceRequest, kind: RestQuestion['kind']): Promise<Response> {
-  const question = await questionOf(c.req.raw, kind);
+  const question = await questionOf(c, kind);
   const { answerOver, askingOver, collect } = await loaded();
   if (wantsAsync(c.req.raw.headers)) {
     const { ontology } = askingOver(request, question, collect);
@@ -36,10 +36,10 @@ export const showOntologies = (c: AppContext, request: ServiceRequest): Response
 
 const FORM = '{"prompt": "<question>"}';
 
-async function questionOf(request: Request, kind: RestQuestion['kind']): Promise<RestQuestion> {
-  const text = await readText(request);
-  requireJson(request);
-  const { headers } = request;
+async function questionOf(c: AppContext, kind: RestQuestion['kind']): Promise<RestQuestion> {
+  const text = await readText(c);
+  requireJson(c.req.raw);
+  const { headers } = c.req.raw;
   const named = (name: string): string | null => headers.get(name)?.trim() || headers.get(`x-${name}`)?.trim() || null;
   return {
     kind,

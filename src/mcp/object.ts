@@ -1,23 +1,18 @@
 /** The Durable Object of one principal: it answers the principal's MCP calls and serves its SSE streams. It stores nothing. */
 import { DurableObject } from 'cloudflare:workers';
 import { resume } from '../auth/resume.ts';
-import { forbidden, loggedLine, type SvcError } from '../errors.ts';
+import { forbidden, loggedLine, SvcError } from '../errors.ts';
 import { BATCH_BYTES, Budget } from '../nesting/cut.ts';
 import { auditRequest, type Runtime, Spending, targetOf } from '../service.ts';
 import { isEventStream, isSubscription, messagesOf, plain } from './answers.ts';
 import type { McpCall, Session } from './call.ts';
 import { faultResponse } from './faults.ts';
-import { Gate } from './gate.ts';
 import { errorBody, idOf, type Message, withoutCancellations } from './messages.ts';
 import type { Offer } from './offer.ts';
 import { Running } from './running.ts';
 import { Spliced } from './spliced.ts';
 import { Streams } from './streams.ts';
 
-/** Maximum number of tool calls that run at the same time; others wait (docs/design/platform-rules.md#mcp-objects). */
-const TOOLS_AT_ONCE = 8;
-/** The same for calls that wait for a language model. */
-const QUESTIONS_AT_ONCE = 4;
 /** An internal address for the handler. The front has already checked the URL of the request. */
 const ADDRESS = 'https://mcp.internal/mcp';
 
@@ -30,8 +25,6 @@ interface Loaded {
 }
 
 export abstract class McpObject<E> extends DurableObject<E> {
-  readonly #gate = new Gate(TOOLS_AT_ONCE);
-  readonly #slowGate = new Gate(QUESTIONS_AT_ONCE);
   readonly #running = new Running();
   readonly #streams = new Streams((id) => this.#running.closed(id));
   /** The session of each request that the handler is processing. */
@@ -53,6 +46,7 @@ export abstract class McpObject<E> extends DurableObject<E> {
 
   /** Answers a POST. */
   async post(call: McpCall): Promise<Response> {
+    if (this.#running.isFull) return faultResponse(busy(), idOf(call.body));
     const run = this.#running.begin(call, null);
     // if the answer is a stream, the run ends with the stream
     return this.#answer(call, run.signal).finally(() => run.done());
@@ -85,7 +79,7 @@ export abstract class McpObject<E> extends DurableObject<E> {
       if (method === 'notifications/cancelled') this.#running.cancelled(id, params?.requestId);
     }
     if (this.#running.isFull) {
-      stream.send('message', errorBody(-32000, 'Too many messages are waiting for an answer', idOf(call.body)));
+      stream.send('message', errorBody(-32000, busy().message, idOf(call.body)));
       return true;
     }
     const run = this.#running.begin(call, id);
@@ -153,9 +147,11 @@ export abstract class McpObject<E> extends DurableObject<E> {
 
   async #load(): Promise<Loaded> {
     if (this.#loaded !== undefined) return this.#loaded;
-    const { buildServer, createMcpHandler, loggedTool } = await import('./server.ts');
+    const { buildServer, createMcpHandler, loggedTool, newGates, TOOLS_AT_ONCE } = await import('./server.ts');
     const offer = await this.offer();
-    const surroundings = { offer, version: this.version, gate: this.#gate, slowGate: this.#slowGate, audit: auditRequest };
+    // another call may have loaded it meanwhile, and its gates count the tools that run
+    if (this.#loaded !== undefined) return this.#loaded;
+    const surroundings = { offer, version: this.version, ...newGates(), audit: auditRequest };
     const handler = createMcpHandler(
       ({ requestInfo }) => {
         const session = requestInfo && this.#sessions.get(requestInfo);
@@ -168,6 +164,9 @@ export abstract class McpObject<E> extends DurableObject<E> {
     return this.#loaded;
   }
 }
+
+/** 503: the calls of a user that wait use the memory that they may. */
+const busy = (): SvcError => new SvcError(503, 'busy', 'Too many messages are waiting for an answer', { headers: { 'retry-after': '5' } });
 
 /** A 403 that lets a client ask its user for more scopes (RFC 6750, 3.1). */
 const insufficientScope = (challenge: string | null): SvcError =>

@@ -11,7 +11,7 @@ export interface Run {
 
 /** Approximate memory of a message in addition to its text, in characters. */
 const OF_A_MESSAGE = 16_384;
-/** Maximum memory of the messages of all streams that are waiting for an answer. A stream accepts a message immediately, so connections do not limit them. */
+/** Maximum memory of the messages that are waiting for an answer: those of streams, which accept a message immediately, and those of requests. */
 const MAX_WAITING = 16 * 1024 * 1024;
 
 interface Entry {
@@ -26,14 +26,14 @@ export class Running {
   readonly #entries = new Map<string, Entry>();
   #waiting = 0;
 
-  /** Whether messages from streams use all the memory that they may. */
+  /** Whether messages use all the memory that they may. */
   get isFull(): boolean {
     return this.#waiting >= MAX_WAITING;
   }
 
   begin({ callId, body }: Pick<McpCall, 'callId' | 'body'>, stream: string | null): Run {
     const abort = new AbortController();
-    const size = stream === null ? 0 : JSON.stringify(body).length + OF_A_MESSAGE * [body].flat().length;
+    const size = JSON.stringify(body).length + OF_A_MESSAGE * [body].flat().length;
     this.#waiting += size;
     this.#entries.set(callId, { abort, stream, requestId: idOf(body) });
     const done = (): void => {

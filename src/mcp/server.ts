@@ -6,13 +6,20 @@ import { pageOf } from './apps.ts';
 import type { Session } from './call.ts';
 import { asksForReading, chosenReading } from './elicit.ts';
 import { toolFault } from './faults.ts';
-import type { Gate } from './gate.ts';
+import { Gate } from './gate.ts';
 import { instructions } from './instructions.ts';
 import type { Offer } from './offer.ts';
 import { cached } from './remembered.ts';
 import { descriptionOf, isAvailable, type Noted, type Tool } from './tools/tool.ts';
 
 export { createMcpHandler } from 'agents/mcp/server';
+
+/** Maximum number of tool calls that run at the same time; others wait (docs/design/platform-rules.md#mcp-objects). */
+export const TOOLS_AT_ONCE = 8;
+/** The same for calls that wait for a language model. */
+const QUESTIONS_AT_ONCE = 4;
+
+export const newGates = (): Pick<Surroundings, 'gate' | 'slowGate'> => ({ gate: new Gate(TOOLS_AT_ONCE), slowGate: new Gate(QUESTIONS_AT_ONCE) });
 
 /** What an object provides to the servers that it creates. */
 export interface Surroundings {
@@ -79,9 +86,9 @@ function addTool(server: McpServer, tool: Tool, session: Session, { gate, slowGa
       void context.mcpReq.notify({ method: 'notifications/progress', params: { progressToken, progress, message } }).catch(() => undefined);
     };
     try {
-      const made = await (tool.asksModel ? slowGate : gate).run(() =>
-        tool.run({ ...session, signal: context.mcpReq.signal, report, note }, reading === undefined ? args : { ...args, reading }),
-      );
+      const { signal } = context.mcpReq;
+      const run = () => tool.run({ ...session, signal, report, note }, reading === undefined ? args : { ...args, reading });
+      const made = await (tool.asksModel ? slowGate : gate).run(run, signal);
       const question = asksForReading(made, context);
       if (question !== undefined) return question;
       const result = spliced.marked(made);

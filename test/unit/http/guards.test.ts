@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../../src/config.ts';
-import { BODY_BYTES, readText, requireJson, requireSqlText } from '../../../src/http/body.ts';
+import { BODY_BYTES, readText as read, requireJson, requireSqlText } from '../../../src/http/body.ts';
+import type { AppContext } from '../../../src/http/context.ts';
 import { checkHost, checkUrl, requestIdOf } from '../../../src/http/guards.ts';
 import { resultsLimit } from '../../../src/http/input.ts';
 
@@ -44,6 +45,13 @@ describe('guards', () => {
 describe('bodies', () => {
   const post = (body: BodyInit, type?: string) =>
     new Request('http://h/', { method: 'POST', body, headers: type === undefined ? {} : { 'content-type': type } });
+
+  /** Each is a request that ends at once. */
+  const readText = async (raw: Request): Promise<string> => {
+    let release: () => void = () => undefined;
+    const context = { req: { raw }, get: () => undefined, set: (_: string, made: () => void) => (release = made) };
+    return read(context as unknown as AppContext).finally(() => release());
+  };
 
   it('are read up to 1 MiB', async () => {
     expect((await readText(post('x'.repeat(BODY_BYTES)))).length).toBe(BODY_BYTES);

@@ -1,0 +1,70 @@
+/**
+ * Bodies that take much memory (docs/design/platform-rules.md#the-memory-of-bodies). A client may send a body slowly, or send many at once whose statements wait,
+ * so what the requests of a caller keep in an isolate is limited.
+ */
+import { readBounded } from '../bytes.ts';
+import { SvcError } from '../errors.ts';
+import { addressOf } from './admit.ts';
+import type { AppContext } from './context.ts';
+
+/** The most bytes of the bodies of a caller, and of all callers together. */
+export const OF_CALLER = 4 * 1024 * 1024;
+export const OF_ALL = 16 * 1024 * 1024;
+/** What a caller may have if the others have everything. */
+const IN_ANY_CASE = 256 * 1024;
+
+/** The bytes that requests keep, by caller. They are numbers only, so no request uses objects of another one. */
+const kept = new Map<string, number>();
+let all = 0;
+
+/** The bytes of bodies that requests in progress keep in this isolate. */
+export const keptOfBodies = (): number => all;
+
+/** Counts further bytes of a caller. @returns false if the caller may not have them */
+function keep(caller: string, bytes: number): boolean {
+  const own = (kept.get(caller) ?? 0) + bytes;
+  if (own > OF_CALLER || (all + bytes > OF_ALL && own > IN_ANY_CASE)) return false;
+  set(caller, bytes);
+  return true;
+}
+
+function set(caller: string, more: number): void {
+  const own = (kept.get(caller) ?? 0) + more;
+  all += more;
+  if (own === 0) kept.delete(caller);
+  else kept.set(caller, own);
+}
+
+/** The user that a body counts for, or the address of a caller who is not known. What a user sends as another one counts for the user who sends it. */
+function callerOf(c: AppContext): string {
+  const principal = c.get('caller')?.principal;
+  return principal === undefined ? `address:${addressOf(c.req.raw.headers)}` : (principal.actor ?? principal).userId;
+}
+
+/** Reads a body of at most `most` bytes; of a larger one up to `drained` bytes are discarded. Its bytes count until the request ends. @throws SvcError 413 `body_too_large`; 503 `busy` */
+export async function readLarge(c: AppContext, most: number, drained: number): Promise<Uint8Array> {
+  const { body, signal } = c.req.raw;
+  const caller = callerOf(c);
+  let own = 0;
+  let refused = false;
+  const release = (): void => {
+    set(caller, -own);
+    own = 0;
+  };
+  c.set('release', release);
+  // a request whose client has left may be ended before its last step
+  signal.addEventListener('abort', release, { once: true });
+  const { bytes, isCut } = await readBounded(body, most, drained, (more) => {
+    // of a body that is too large nothing is counted beyond the limit, because nothing is kept
+    const counted = Math.min(more, most - own);
+    if (!refused && !signal.aborted && keep(caller, counted)) own += counted;
+    else {
+      refused = true;
+      release();
+    }
+    return !refused;
+  });
+  if (isCut) throw new SvcError(413, 'body_too_large', 'The body is larger than 1 MiB');
+  if (!refused) return bytes;
+  throw new SvcError(503, 'busy', 'Too many large requests are in progress', { hint: 'Try again in 5 seconds', headers: { 'retry-after': '5' } });
+}
