@@ -1,7 +1,7 @@
 /**
- * Replaces the runtime's part of the MCP SDK in the Worker (wrangler.toml): a validator of JSON Schema, which only answers to questions of the server need that
- * wait inside a call, and this service never asks one (src/mcp/elicit.ts ends the call); and the making of the message schemas of all revisions when the module is loaded.
- * Without it, a call makes those of its own revision.
+ * Replaces the runtime's part of the MCP SDK in the Worker (wrangler.toml). That part has a validator of JSON Schema, which the SDK needs only for answers to
+ * questions that the server asks during a call; this service never asks one (src/mcp/elicit.ts ends the call). It also builds the message schemas of all
+ * revisions when the module is loaded; without it, a call builds those of its own revision.
  */
 export class DefaultJsonSchemaValidator {
   getValidator(): never {

@@ -47,12 +47,12 @@ export class AsyncRun {
     if (stored === undefined || stored.owner !== owner) return null;
     const { state, version, error } = stored;
     if (state !== 'completed' && state !== 'error') return { state: 'running' };
-    const { rights, told } = JSON.parse(stored.job) as Partial<AsyncJob>;
+    const { rights, origin } = JSON.parse(stored.job) as Partial<AsyncJob>;
     // stored by an earlier release
     if (rights == null) return null;
     // an error may contain values and parts of the model, so reading it needs the same rights as reading rows
     if (state === 'error') return { state, version, error: error ?? FAILED, rights };
-    return { state, version, pieces: this.#store.pieces(), first: this.#store.piece(0) ?? new Uint8Array(), rights, told };
+    return { state, version, pieces: this.#store.pieces(), first: this.#store.piece(0) ?? new Uint8Array(), rights, origin };
   }
 
   /** Returns the nth piece of a completed result, or null if this owner has no such piece. */
@@ -108,7 +108,7 @@ export class AsyncRun {
     let fault: unknown;
     const signal = AbortSignal.timeout(runtime.config.asyncTimeoutMs + GRACE_MS);
     try {
-      let told: AsyncJob['told'] = {};
+      let origin: AsyncJob['origin'] = {};
       let { rights } = job;
       const noting: Noting = {
         about: (name, of) => {
@@ -116,10 +116,10 @@ export class AsyncRun {
           version = of;
         },
         answeredBy: (datasource, place) => {
-          told = { ...told, source: [datasource, place] };
+          origin = { ...origin, source: [datasource, place] };
         },
         dataAsOf: (asOf) => {
-          told = { ...told, asOf };
+          origin = { ...origin, asOf };
         },
       };
       const changed = (after: AsyncJob['rights']): void => {
@@ -130,7 +130,7 @@ export class AsyncRun {
         ? (await asynchronous()).runJob(runtime, job, signal, noting, changed)
         : answerQuestion(runtime, job, job.question, signal, noting));
       await this.#keep(answer, job);
-      this.#store.replace(JSON.stringify({ ...job, rights, told }));
+      this.#store.replace(JSON.stringify({ ...job, rights, origin }));
     } catch (error) {
       fault = error;
     }

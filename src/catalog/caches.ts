@@ -21,26 +21,26 @@ export interface CacheOptions {
   readonly incremental: Incremental | null;
 }
 
-/** How a refresh reads only the rows that have changed. */
+/** The options of an incremental refresh, which reads only changed rows. */
 export interface Incremental {
   /** The column of the mapping that grows with each change of a row. */
   readonly column: string;
   /** In seconds; of a column of integers, in its own unit. */
   readonly overlap: number;
-  /** One of so many refreshes reads all rows. */
+  /** Every n-th refresh reads all rows. */
   readonly fullEvery: number;
 }
 
 /** The current table of a cache, from which an increment is made. */
 export interface BaseTable extends Pick<NewTable, 'secret' | 'connection' | 'digest' | 'schema' | 'table'> {
   readonly id: string;
-  /** The moment of its rows, as text. */
+  /** When its rows were read, as text. */
   readonly asOf: string;
   /** The number of increments since all rows were read. */
   readonly increments: number;
 }
 
-/** A table to make. */
+/** A table to create. */
 export interface NewTable {
   readonly ontologyId: string;
   readonly mappingKey: string;
@@ -54,7 +54,7 @@ export interface NewTable {
 
 const SET = sql`INSERT INTO kg_catalog.mapping_caches (ontology_id, mapping_key, mapping, schema_name, indexes, max_age_s, incremental) VALUES ($1, $2, $3, $4, $5, $6, $7::jsonb)
   ON CONFLICT (ontology_id, mapping_key) DO UPDATE SET mapping = excluded.mapping`;
-// makes no cache: it may have been removed since it was found
+// an UPDATE, which creates no cache: it may have been removed since it was found
 const NAME = sql`UPDATE kg_catalog.mapping_caches SET mapping = $3 WHERE ontology_id = $1 AND mapping_key = $2`;
 const REMOVE = sql`WITH gone AS (DELETE FROM kg_catalog.mapping_caches WHERE ontology_id = $1 AND mapping_key = $2)
   UPDATE kg_catalog.cache_tables SET drop_after = now() + make_interval(secs => $3::int)
@@ -65,17 +65,18 @@ const PLACE = sql`SELECT t.datasource FROM kg_catalog.cache_tables t LEFT JOIN k
 const BASE = sql`SELECT t.id::text AS id, t.secret, t.connection, t.digest, t.schema_name, t.table_name, t.as_of::text AS as_of, t.increments
   FROM kg_catalog.mapping_caches c JOIN kg_catalog.cache_tables t ON t.id = c.current
   WHERE c.ontology_id = $1 AND c.mapping_key = $2 AND c.incremental = $3::jsonb`;
-// a table that is being made is dropped 3 hours after its refresh, or the last step of it, has begun: so that moment is known.
-// two refreshes must not both count before one of them is there: the lock ends with the transaction, and the next statement sees what was committed before
+// A table that is being created is dropped 3 hours after its refresh, or the last step of it, has begun, so `drop_after` shows that time.
+// Two refreshes must not both count the tables before either has inserted its own: the lock ends with the transaction, and the next statement sees what was
+// committed before
 const LOCK = sql`SELECT pg_advisory_xact_lock(hashtextextended('kg_catalog.cache_tables ' || $1, 0))`;
 const BEGIN = sql`INSERT INTO kg_catalog.cache_tables (ontology_id, mapping_key, datasource, secret, connection, digest, schema_name, table_name, drop_after)
   SELECT $1::uuid, $2, $3, $4, $5, $6, $7, $8, now() + interval '3 hours'
   WHERE (SELECT count(*) FROM kg_catalog.cache_tables WHERE secret = $4 AND rows IS NULL AND drop_after - interval '3 hours' > now() - make_interval(secs => $10::int)) < $9::int
   RETURNING id::text AS id`;
 const CONTINUE = sql`UPDATE kg_catalog.cache_tables SET drop_after = now() + interval '3 hours' WHERE id = $1::bigint AND rows IS NULL RETURNING id::text AS id`;
-// a refresh that began later may have ended earlier: its table stays. The options may have changed since they were read: a refresh without options keeps them,
-// and only who may make policies makes rows older that policies read. An increment of a table that is not the current one any more is not used: the
-// current one may have all rows because somebody has asked for them
+// A refresh that began later may have ended earlier; then its table stays. The options may have changed since they were read: a refresh without options keeps
+// them. Only a user who may create policies may raise the age of rows that policies read. An increment is used only if its base is still the current table:
+// another current table may have all rows on request
 const FLIP = sql`WITH made AS (
   SELECT id, ontology_id, mapping_key, as_of FROM kg_catalog.cache_tables WHERE id = $1::bigint
 ), old AS (
@@ -99,15 +100,15 @@ UPDATE kg_catalog.cache_tables SET rows = $2::bigint, drop_after = CASE WHEN EXI
   full_as_of = (SELECT coalesce(b.full_as_of, b.as_of) FROM kg_catalog.cache_tables b WHERE b.id = $9::bigint)
 WHERE id = $1::bigint
 RETURNING floor(extract(epoch FROM as_of) * 1000)::bigint::text AS as_of, (SELECT max_age_s FROM flipped) AS max_age_s`;
-// -1 rows: the refresh has ended, but its transaction may not have
+// -1 rows: the refresh has ended, but its transaction may still be in progress
 const FAIL = sql`WITH failed AS (
   UPDATE kg_catalog.mapping_caches SET error = $2, failed = now()
   WHERE $2::text IS NOT NULL AND (ontology_id, mapping_key) = (SELECT ontology_id, mapping_key FROM kg_catalog.cache_tables WHERE id = $1::bigint)
 )
 UPDATE kg_catalog.cache_tables SET rows = CASE WHEN $3::boolean THEN 0 ELSE -1 END, drop_after = CASE WHEN $3::boolean THEN now() ELSE drop_after END
 WHERE id = $1::bigint AND rows IS NULL`;
-// tables that nothing reads: retired ones, those of dropped ontologies and datasources, and those that have been too old for a day; in any order, so that
-// tables that cannot be dropped do not keep others
+// Tables that nothing reads: retired ones, those of dropped ontologies and datasources, and those that have been too old for a day. The order is random, so
+// that tables that cannot be dropped do not block others
 const DUE = sql`SELECT t.id::text AS id, t.secret, t.schema_name, t.table_name FROM kg_catalog.cache_tables t LEFT JOIN kg_catalog.mapping_caches c ON c.current = t.id
   WHERE CASE WHEN c.current IS NULL THEN t.drop_after <= now() OR (t.rows >= 0 AND NOT EXISTS (SELECT FROM kg_catalog.ontologies o WHERE o.id = t.ontology_id))
     ELSE t.as_of + make_interval(secs => c.max_age_s) + interval '1 day' < now() OR NOT EXISTS (SELECT FROM kg_catalog.datasources d WHERE d.secret = t.secret) END
@@ -117,7 +118,7 @@ const LIST = sql`SELECT c.mapping, c.mapping_key, coalesce(t.schema_name, c.sche
     floor(extract(epoch FROM t.as_of) * 1000)::bigint::text AS as_of, coalesce(t.full_as_of, t.as_of)::text AS last_full, c.incremental->>'column' AS incremental
   FROM kg_catalog.mapping_caches c LEFT JOIN kg_catalog.cache_tables t ON t.id = c.current WHERE c.ontology_id = $1 ORDER BY c.mapping_key`;
 
-/** Makes a cache. If it exists, its options stay: `flipTable` changes them. */
+/** Creates a cache. If it exists, its options stay: `flipTable` changes them. */
 export const makeCache = (ontologyId: string, mapping: { readonly key: string; readonly name: string }, options: CacheOptions): Call =>
   call(SET, ontologyId, mapping.key, mapping.name, options.schema, options.indexes, options.maxAge, jsonOf(options.incremental));
 
@@ -158,9 +159,9 @@ export async function findBase(db: CatalogDb, ontologyId: string, mappingKey: st
 }
 
 /**
- * Notes a table that is about to be made. The moment is that of its rows.
- * @param limit how many tables of the datasource may be made at once, and how long it takes at most
- * @returns its id; undefined if there are so many @throws SvcError 503
+ * Records a table before it is created, with the time at which its rows are read.
+ * @param limit how many tables of the datasource may be created at once, and how long that takes at most
+ * @returns its id; undefined if the limit is reached @throws SvcError 503
  */
 export async function beginTable(db: CatalogDb, t: NewTable, limit: { readonly most: number; readonly seconds: number }): Promise<string | undefined> {
   const values = [t.ontologyId, t.mappingKey, t.datasource, t.secret, t.connection, t.digest, t.schema, t.table];
@@ -168,7 +169,7 @@ export async function beginTable(db: CatalogDb, t: NewTable, limit: { readonly m
   return row === undefined ? undefined : String(row.id);
 }
 
-/** Notes that a table is still being made. @returns false if the refresh has ended @throws SvcError 503 */
+/** Records that a table is still being created. @returns false if the refresh has ended @throws SvcError 503 */
 export const continueTable = async (db: CatalogDb, id: string): Promise<boolean> => (await db.query(CONTINUE, [id])).length > 0;
 
 /** What a finished refresh changes. */
@@ -184,7 +185,8 @@ export interface Flip {
 
 /**
  * Makes a finished table the current one of its cache. The previous one is dropped after `graceSeconds`.
- * @returns the moment of its rows, and the `maxAge` of the cache; undefined if the cache was removed, has a newer table, or not that of an increment any more @throws SvcError 503
+ * @returns the time of its rows, and the `maxAge` of the cache; undefined if the cache was removed, has a newer table, or no longer has the base of the increment
+ * @throws SvcError 503
  */
 export async function flipTable(
   db: CatalogDb,
@@ -198,8 +200,8 @@ export async function flipTable(
 }
 
 /**
- * Notes that a table could not be made.
- * @param message null: another one is made in its place, so the refresh has not failed
+ * Records that a table could not be created.
+ * @param message null: another table is created in its place, so the refresh has not failed
  * @param ended true: the transaction that makes it has ended; false: it may still run, so the table is dropped when it cannot run any more. Neither counts in
  * `beginTable` @throws SvcError 503
  */
@@ -221,7 +223,7 @@ export async function dueTables(db: CatalogDb): Promise<readonly DueTable[]> {
   return rows.map((r) => ({ id: String(r.id), secret: String(r.secret), schema: String(r.schema_name), table: String(r.table_name) }));
 }
 
-/** Notes that a table was dropped. @throws SvcError 503 */
+/** Records that a table was dropped. @throws SvcError 503 */
 export async function tableDropped(db: CatalogDb, id: string): Promise<void> {
   await db.query(DROPPED, [id]);
 }

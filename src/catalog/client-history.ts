@@ -10,7 +10,7 @@ export interface ReportedQuestion extends HistoryEntry {
   readonly answer: string | null;
 }
 
-/** A message of a conversation, with what decides who may read it. */
+/** A message of a conversation, and what decides which callers may read it. */
 export interface StoredMessage {
   /** The client's name of the question, or else the number of the row. */
   readonly id: string;

@@ -2,7 +2,7 @@
 import { fold } from '../ontology/names.ts';
 import { type Call, type CatalogDb, call, type Row, sql } from './db.ts';
 
-/** What a job runs, when, and as whom. Moments are in milliseconds since 1970. */
+/** What a job runs, its schedule, and the user whose rights it has. Times are in milliseconds since 1970. */
 interface JobParts {
   readonly id: string;
   readonly ontologyId: string;
@@ -17,7 +17,7 @@ interface JobParts {
   readonly maker: string;
 }
 
-/** A job to make, or to put in the place of another one. */
+/** A job to create, or to replace another one. */
 export interface NewJob extends JobParts {
   readonly makerId: string;
   readonly nextRun: number;
@@ -31,11 +31,11 @@ export interface StoredJob extends JobParts {
   readonly paused: boolean;
   /** null: it does not run until it is resumed. */
   readonly nextRun: number | null;
-  /** While a run goes on: the moment from which another one may begin. */
+  /** During a run: the time from which another run may begin. */
   readonly runUntil: number | null;
-  /** A run whose time is over without an end; null: there is no such run. */
+  /** A run that exceeded its time and did not report its end; null: there is no such run. */
   readonly lost: string | null;
-  /** When the last run began, and when the last one ended that did end. */
+  /** When the last run began, and when the last completed run ended. */
   readonly started: number | null;
   readonly ended: number | null;
   /** How many runs have failed since the last one that succeeded. */
@@ -48,7 +48,7 @@ const INSERT = sql`INSERT INTO kg_catalog.jobs (id, ontology_id, job_key, name, 
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, to_timestamp($12::bigint / 1000.0))`;
 // the other columns are NULL, so this fails with 23502
 const MUST_EXIST = sql`INSERT INTO kg_catalog.jobs (id) SELECT $1::uuid WHERE NOT EXISTS (SELECT FROM kg_catalog.jobs WHERE id = $1::uuid FOR UPDATE)`;
-// a run of the old statement may go on: the next one does not begin before it has ended
+// a run of the old statement may still be in progress: the next run begins after it has ended
 const REPLACE = sql`UPDATE kg_catalog.jobs SET name = $2, statement = $3, kind = $4, target = $5, schedule = $6, timezone = $7, maker_id = $8, maker = $9,
     next_run = to_timestamp($10::bigint / 1000.0), paused = false, edition = edition + 1, failures = 0, message = NULL, started = NULL, ended = NULL
   WHERE id = $1`;
@@ -65,7 +65,7 @@ const READ = sql`SELECT j.id::text AS id, j.ontology_id::text AS ontology_id, o.
     CASE WHEN j.run_until <= now() AND j.started IS NOT NULL AND (j.ended IS NULL OR j.ended < j.started) THEN j.run::text END AS lost
   FROM kg_catalog.jobs j JOIN kg_catalog.ontologies o ON o.id = j.ontology_id JOIN kg_catalog.users u ON u.id = j.maker_id
   WHERE j.ontology_id = $1::uuid OR j.id = $2::uuid ORDER BY j.job_key COLLATE "C"`;
-// only one of several claims has an effect: the row is locked, and the others then see the run
+// of several concurrent claims only one succeeds: it locks the row, and the others then see its run
 const CLAIM = sql`WITH claimed AS (UPDATE kg_catalog.jobs SET run = $2::uuid, run_until = now() + make_interval(secs => $4::int), started = now()
   WHERE id = $1::uuid AND (run IS NULL OR run_until < now()) AND floor(extract(epoch FROM next_run) * 1000)::bigint = $3::bigint AND edition = $5::bigint
   RETURNING id, ontology_id, kind),
@@ -79,7 +79,7 @@ const STEP = sql`UPDATE kg_catalog.jobs SET run_until = now() + make_interval(se
 const RELEASE = sql`UPDATE kg_catalog.jobs SET run = NULL, run_until = NULL, ended = CASE WHEN edition = $3::bigint THEN now() ELSE ended END,
     message = CASE WHEN edition = $3::bigint THEN $4 ELSE message END
   WHERE id = $1::uuid AND run = $2::uuid`;
-// what was changed during the run stays: another schedule, another statement, a pause, RUN JOB
+// does not overwrite changes that were made during the run: of the schedule or the statement, a pause, RUN JOB
 const FINISH = sql`UPDATE kg_catalog.jobs SET run = CASE WHEN $7::int = 0 THEN NULL ELSE run END, run_until = CASE WHEN $7::int = 0 THEN NULL ELSE now() + make_interval(secs => $7::int) END,
     ended = CASE WHEN edition = $3::bigint AND $5::text <> 'postponed' THEN now() ELSE ended END,
     message = CASE WHEN edition = $3::bigint AND $5 <> 'postponed' THEN $4 ELSE message END,
@@ -87,34 +87,34 @@ const FINISH = sql`UPDATE kg_catalog.jobs SET run = CASE WHEN $7::int = 0 THEN N
     paused = paused OR $5 = 'refused' AND edition = $3::bigint AND floor(extract(epoch FROM next_run) * 1000)::bigint = $6::bigint,
     next_run = CASE WHEN floor(extract(epoch FROM next_run) * 1000)::bigint = $6::bigint THEN CASE WHEN paused AND $5 <> 'postponed' OR $5 = 'refused' AND edition = $3::bigint THEN NULL ELSE to_timestamp($8::bigint / 1000.0) END ELSE next_run END
   WHERE id = $1::uuid AND run = $2::uuid RETURNING floor(extract(epoch FROM next_run) * 1000)::bigint::text AS next_run`;
-// RUN JOB after the beginning of the run makes another one, also if the job is paused
+// RUN JOB during a run causes another run, also if the job is paused
 const LOSE = sql`UPDATE kg_catalog.jobs SET run = NULL, run_until = NULL, ended = now(), message = $4, failures = failures + 1,
     next_run = CASE WHEN next_run IS NULL OR paused AND next_run <= started THEN NULL ELSE to_timestamp($5::bigint / 1000.0) END
   WHERE id = $1::uuid AND run = $2::uuid AND run_until <= now() AND edition = $3::bigint RETURNING id`;
-// the objects wake by themselves, or by the hourly sweep; a run that goes on is not late
+// objects wake by their alarm, or by the hourly sweep; a job with a run in progress is not late
 const TROUBLED = sql`SELECT o.name AS ontology, j.name, j.failures FROM kg_catalog.jobs j JOIN kg_catalog.ontologies o ON o.id = j.ontology_id
   WHERE j.failures > 0 OR j.next_run < now() - make_interval(secs => $1::int) AND (j.run_until IS NULL OR j.run_until < now() - make_interval(secs => $1::int))
   ORDER BY j.failures DESC, j.next_run, o.name, j.name LIMIT $2::int`;
 const DUE = sql`SELECT id::text AS id, floor(extract(epoch FROM next_run) * 1000)::bigint::text AS next_run FROM kg_catalog.jobs
   WHERE next_run < now() + interval '1 hour' ORDER BY next_run LIMIT $1::int`;
 
-/** Makes a job. It fails with 23505 if another request has made one of that name, and with 23503 if the maker or the ontology was dropped. */
+/** Creates a job. Fails with 23505 if a concurrent request has created one of that name, and with 23503 if the maker or the ontology was dropped. */
 export const insertJob = (j: NewJob): Call =>
   call(INSERT, j.id, j.ontologyId, j.key, j.name, j.statement, j.kind, j.target, j.schedule, j.timezone, j.makerId, j.maker, j.nextRun);
 
-/** A change of a job. It fails with 23502 if the job was dropped concurrently. */
+/** A change of a job. Fails with 23502 if the job was dropped concurrently. */
 const changed = (id: string, change: Call): readonly Call[] => [call(MUST_EXIST, id), change];
 
-/** Gives a job another statement, schedule and maker. */
+/** Replaces the statement, schedule and maker of a job. */
 export const replaceJob = (j: NewJob): readonly Call[] =>
   changed(j.id, call(REPLACE, j.id, j.name, j.statement, j.kind, j.target, j.schedule, j.timezone, j.makerId, j.maker, j.nextRun));
 
 export const pauseJob = (id: string): readonly Call[] => changed(id, call(PAUSE, id));
 export const resumeJob = (id: string, nextRun: number): readonly Call[] => changed(id, call(RESUME, id, nextRun));
-/** Gives a job another schedule. A paused job stays paused. */
+/** Replaces the schedule of a job. A paused job stays paused. */
 export const rescheduleJob = (id: string, schedule: string, timezone: string, nextRun: number): readonly Call[] =>
   changed(id, call(RESCHEDULE, id, schedule, timezone, nextRun));
-/** Lets a job run at a moment, also if it is paused. */
+/** Schedules a run of a job at a time, also if it is paused. */
 export const wantJob = (id: string, at: number): readonly Call[] => changed(id, call(WANT, id, at));
 export const dropJob = (id: string): Call => call(DROP, id);
 
@@ -155,25 +155,25 @@ export async function readJob(db: CatalogDb, id: string): Promise<StoredJob | un
 }
 
 /**
- * Begins a run, unless another one goes on or the job was changed after it was read.
+ * Begins a run, unless another run is in progress or the job was changed after it was read.
  * @param seconds how long no other run may begin if this one does not end @throws SvcError 503
  */
 export async function claimJob(db: CatalogDb, { id, nextRun, edition, target }: StoredJob, run: string, seconds: number): Promise<boolean> {
   return (await db.query(CLAIM, [id, run, nextRun, seconds, edition, fold(target)])).length > 0;
 }
 
-/** When a run of any job of an ontology with this statement began last, within a day; null: there was none. @throws SvcError 503 */
+/** The start of the last run, within a day, of any job of an ontology with this statement; null: there was none. @throws SvcError 503 */
 export async function lastStart(db: CatalogDb, ontologyId: string, { kind, target }: Pick<JobParts, 'kind' | 'target'>): Promise<number | null> {
   const [row] = await db.query(LAST_START, [ontologyId, kind, fold(target)]);
   return row === undefined ? null : moment(row.started);
 }
 
-/** Lets a run go on for `seconds` more. @returns false if the job was paused, replaced or dropped, or another run has begun @throws SvcError 503 */
+/** Extends a run by `seconds`. @returns false if the job was paused, replaced or dropped, or another run has begun @throws SvcError 503 */
 export async function continueRun(db: CatalogDb, { id, edition }: StoredJob, run: string, seconds: number): Promise<boolean> {
   return (await db.query(STEP, [id, run, seconds, edition])).length > 0;
 }
 
-/** Ends a run of which no step goes on: the next one may begin. @param message the result, unless the job was replaced @throws SvcError 503 */
+/** Ends a run that has no step in progress, so that the next run may begin. @param message the result, unless the job was replaced @throws SvcError 503 */
 export async function releaseRun(db: CatalogDb, { id, edition }: StoredJob, run: string, message: string): Promise<void> {
   await db.query(RELEASE, [id, run, edition, message]);
 }
@@ -185,7 +185,7 @@ export interface RunEnd {
   readonly end: 'succeeded' | 'failed' | 'refused' | 'postponed';
   /** When the job runs next, unless it was changed during the run. */
   readonly nextRun: number | null;
-  /** Seconds in which no other run may begin, because what this one has begun may go on; 0: it has ended. */
+  /** Seconds in which no other run may begin, because work that this run started may still be in progress; 0: all of it has ended. */
   readonly hold: number;
 }
 
@@ -195,12 +195,12 @@ export async function finishJob(db: CatalogDb, job: StoredJob, run: string, end:
   return row === undefined ? undefined : moment(row.next_run);
 }
 
-/** Ends the run that is lost, as failed, unless the job was changed after it was read. @throws SvcError 503 */
+/** Marks a lost run as failed, unless the job was changed after it was read. @throws SvcError 503 */
 export async function loseRun(db: CatalogDb, { id, lost, edition }: StoredJob, end: Pick<RunEnd, 'message' | 'nextRun'>): Promise<void> {
   await db.query(LOSE, [id, lost, edition, end.message, end.nextRun]);
 }
 
-/** The jobs that run within an hour, or should have run, those first that have waited longest. @throws SvcError 503 */
+/** The jobs that are due within an hour or overdue, the longest overdue first. @throws SvcError 503 */
 export async function dueJobs(db: CatalogDb, most: number): Promise<readonly { readonly id: string; readonly nextRun: number }[]> {
   return (await db.query(DUE, [most])).map((r) => ({ id: String(r.id), nextRun: Number(r.next_run) }));
 }
@@ -212,7 +212,7 @@ export interface TroubledJob {
   readonly failures: number;
 }
 
-/** The jobs that have failed since they last succeeded, and those that are `lateSeconds` late, the former first. @throws SvcError 503 */
+/** The jobs whose last run failed, then those that are at least `lateSeconds` late. @throws SvcError 503 */
 export async function troubledJobs(db: CatalogDb, lateSeconds: number, most: number): Promise<readonly TroubledJob[]> {
   return (await db.query(TROUBLED, [lateSeconds, most])).map((r) => ({ ontology: String(r.ontology), name: String(r.name), failures: Number(r.failures) }));
 }

@@ -1,9 +1,9 @@
-/** Where datasources on Citus have their tables, as the catalog keeps it. Snapshots have its digest and its moment (docs/design/caches.md#where-a-datasource-has-its-tables). */
+/** The layouts of tables on Citus in the catalog. Snapshots have the digest of a layout and the time when it was read (docs/design/caches.md#where-a-datasource-has-its-tables). */
 import { fold } from '../ontology/names.ts';
 import { type CatalogDb, sql } from './db.ts';
 
 const READ = sql`SELECT placements FROM kg_catalog.datasources WHERE key = $1 AND placements_digest = $2`;
-// by the variable: if the datasource has another one by now, the text is not about it
+// found by the variable: a datasource that has another one by now does not get the text
 const KEEP = sql`UPDATE kg_catalog.datasources SET placements = $2::text, placed = CASE WHEN $2::text IS NOT NULL THEN now() END,
   placements_digest = left(encode(sha256(convert_to($2::text, 'UTF8')), 'hex'), 32) WHERE secret = $1`;
 

@@ -167,9 +167,9 @@ const RIGHTS_ON = sql`WITH o AS (SELECT DISTINCT p ->> 0 AS kind, p ->> 1 AS nam
   SELECT coalesce(max(n), 0)::int AS n FROM (SELECT sum(n) AS n FROM (SELECT h.id, g.n FROM h JOIN g USING (holder) UNION ALL SELECT id, n FROM r) e GROUP BY id) s`;
 
 /**
- * How many grants on some objects and their parts a user has, with those of its roles, and how many of these objects are its roles.
+ * Counts a user's grants on some objects and their parts, including those of its roles, and how many of the objects are roles of the user.
  * @param places kinds and folded names of the objects; a kind without a name means all of its objects
- * @param withMembers the grantee may be a role: the most that it or one of its members has
+ * @param withMembers if true, the grantee may be a role, and the result is the maximum of the role and its members
  * @throws SvcError 503
  */
 export async function rightsOn(db: CatalogDb, granteeId: string, places: readonly (readonly string[])[], withMembers: boolean): Promise<number> {

@@ -30,7 +30,7 @@ export interface DataContext {
   readonly datasources: ReadonlyMap<string, Datasource>;
   /** How long a statement may take. */
   readonly timeoutMs: number;
-  /** Ends the statement that runs, and sends no other one. */
+  /** Cancels the running statement; no further one is sent. */
   readonly signal?: AbortSignal;
 }
 

@@ -53,7 +53,7 @@ export interface CachedIndex {
 /** How long each statement may take, and what ends it. */
 export type Limits = Pick<RunOptions, 'timeoutMs' | 'signal'>;
 
-/** No row of a role's own: a statement that row security would restrict is an error. */
+/** PostgreSQL raises an error for a statement that row security would restrict. */
 const ALL_ROWS = { row_security: 'off' };
 /** A statement that waits this long for a lock fails. */
 const LOCK_TIMEOUT = '2000';
@@ -62,8 +62,8 @@ const LOCK_TIMEOUT = '2000';
  * Makes a table, with its indexes and statistics, in one transaction of the writer.
  * @param increment undefined: it gets all rows
  * @returns the number of its rows, as text
- * @throws SvcError 400 if one of the roles may not do its part, or if row security restricts what a role sees, or what it reads depends on the role, or if two
- * rows have the same key or the numbers of rows differ; 502, 504
+ * @throws SvcError 400 if a role lacks a right, if the rows depend on the role (for example because of row security), if two rows have the same key, or if the
+ * numbers of rows differ; 502, 504
  */
 export async function makeCachedTable(reader: Datasource, writer: Datasource, table: CachedRows, limits: Limits, increment?: Increment): Promise<string> {
   const { schema, name, rows, sources, key } = table;

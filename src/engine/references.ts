@@ -4,9 +4,9 @@ import { httpEngine } from './engine.ts';
 import { fixed } from './statement.ts';
 
 /**
- * The foreign keys between tables that are checked for all rows: not NOT VALID or NOT ENFORCED, with all triggers enabled, without a subscription that writes to the tables (its
- * writes are not checked), between tables without tables that inherit from them (whose rows are not checked), to a table whose rows and columns the role may all read, and
- * between columns of one type in which equal values are the same: int8, int2, int4, text or varchar. Only 10,000 are read, and references of the others do not count as enforced.
+ * The foreign keys that PostgreSQL checks for all rows. They are valid and enforced, and all their triggers are enabled. No subscription writes to the tables and no
+ * table inherits from them, because PostgreSQL would not check those rows. The role may read all rows and columns of the referenced table. The columns have one type
+ * in which equal values are identical: int8, int2, int4, text or varchar. At most 10,000 are read; others do not count as enforced.
  */
 export const ENFORCED = fixed`SELECT json_build_array(
     json_build_array(pn.nspname, p.relname), json_build_array(fn.nspname, f.relname),

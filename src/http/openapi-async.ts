@@ -27,7 +27,7 @@ export async function asyncResult(c: AppContext, request: ServiceRequest, id: st
   if (poll.state === 'running') return json(c, 200, { status: 'running', response_id: id.toLowerCase() });
   if (poll.version !== null) c.set('version', poll.version);
   if (poll.state === 'error') return json(c, 200, { status: 'error', error: poll.error, error_type: 'ExecutionError' });
-  const { source, asOf } = poll.told ?? {};
+  const { source, asOf } = poll.origin ?? {};
   if (source !== undefined) request.answeredBy?.(...source);
   request.dataAsOf?.(asOf);
   return raw(c, completed(asyncRows(request, id, poll), poll));

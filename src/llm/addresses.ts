@@ -1,6 +1,6 @@
 /**
- * Addresses in answers in words. A value of the database may tell a language model to write an address that contains other values; a client that shows the answer as
- * Markdown or HTML loads images without a click, and so would send these values to the writer of the address. Pure.
+ * Removes addresses from answers in words. A value of the database may instruct a language model to write an address that contains other values. A client that shows
+ * the answer as Markdown or HTML loads images without a click, and would send these values to that address. Pure.
  */
 import { line } from './fence.ts';
 

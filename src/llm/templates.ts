@@ -20,8 +20,8 @@ export const CONCEPT_RULES = `You choose the concept (or view) of a knowledge gr
 - ${DATA_RULE}`;
 
 /**
- * What the model does with the rules: it writes SQL and may refuse (`write`), and may also return several readings (`ask`); it writes SQL for a client, whose form of the answer has
- * no refusal (`client`); or it judges a SELECT (`review`).
+ * The task of the model: `write` SQL or refuse; `ask`: the same, or return several readings; `client`: write SQL for a client, without a way to refuse; `review` a
+ * SELECT.
  */
 export type Purpose = 'write' | 'ask' | 'client' | 'review';
 

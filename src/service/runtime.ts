@@ -199,14 +199,14 @@ export interface AsyncJob {
   readonly knownVersion: string | null;
   /** The presentation of its rows. */
   readonly presentation: Presentation;
-  /** What the headers of its answer say, after it has read rows. */
-  readonly told?: ToldRows | undefined;
+  /** Where its rows came from, for the headers of its answer. */
+  readonly origin?: RowsOrigin | undefined;
   /** The question, if the job answers one. `script` then only names its ontology. */
   readonly question?: RestQuestion | undefined;
 }
 
-/** What the headers of an answer say about its rows: the arguments of `answeredBy` and `dataAsOf`. */
-export interface ToldRows {
+/** Where the rows of an answer came from: the arguments of `answeredBy` and `dataAsOf`, for its headers. */
+export interface RowsOrigin {
   readonly source?: readonly [datasource: string, place: number] | undefined;
   readonly asOf?: number | undefined;
 }
@@ -220,7 +220,7 @@ export type AsyncPoll =
       readonly pieces: number;
       readonly first: Uint8Array;
       readonly rights: ReadingRights;
-      readonly told?: ToldRows | undefined;
+      readonly origin?: RowsOrigin | undefined;
     }
   | { readonly state: 'error'; readonly version: string | null; readonly error: string; readonly rights: ReadingRights };
 

@@ -26,8 +26,8 @@ export interface Race {
 export const DOUBT_MS = 2000;
 
 /**
- * Returns the rows of the replica. The primary is asked, once, if the replica fails, if it does not answer at all, or if half of the time is over; then the
- * first of both that succeeds is used, and the other one is cancelled.
+ * Returns the rows of the replica. If the replica fails, does not respond, or has used half of the time, the primary is asked once. The first of the two that
+ * succeeds is used, and the other one is cancelled.
  * @throws the error of the primary; of the replica if the primary was not asked
  */
 export function firstOf(race: Race): Promise<{ readonly rows: RowStream; readonly first: First }> {

@@ -15,8 +15,8 @@ interface Text {
 }
 
 /**
- * The calculated properties and conditions of logic concepts that the script did not write, and that read something which it changed: the key or label of a row, or
- * a relationship on a path, also through INCLUDES. The planner must check that they do not depend on themselves.
+ * The calculated properties and conditions of logic concepts that the script did not write but that read something it changed: a key, a label, or a relationship on a
+ * path, also through INCLUDES. The planner must check that they do not depend on themselves.
  * @param offset the place of their errors
  */
 export function mayBeCircular(before: Model, after: Model, written: readonly SqlPiece[], offset: number): SqlPiece[] {

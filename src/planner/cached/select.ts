@@ -78,7 +78,7 @@ export function limitedPlan<T>(what: string, plan: () => T): T {
 }
 
 /**
- * What a plan gives; undefined if it fails or becomes too large: the live query gives the error with its place.
+ * Returns the result of a plan; undefined if it fails or becomes too large: the live query then reports the error with its position.
  * @param trials counts the plan; an enclosing budget does not, because the live plan is counted there
  */
 export function triedPlan<T>(plan: () => T, trials: Budget = new Budget(PLAN_LIMITS, 'the trial')): T | undefined {
@@ -91,8 +91,8 @@ export function triedPlan<T>(plan: () => T, trials: Budget = new Budget(PLAN_LIM
 }
 
 /**
- * The state of a plan whose SQL depends only on the model as the context has it, and on the rights and policies of its caller: shapes of SQL that depend on counts and servers
- * would change the text, and what functions of the datasource return may depend on the time or the role.
+ * The state of a plan whose SQL depends only on the model of the context, and on the rights and policies of its caller. Shapes of SQL that depend on counts and
+ * servers would change the text; results of functions of the datasource may depend on the time or the role.
  */
 export function steadyState(context: PlanContext): PlanState {
   const { rowsOf: _r, enforces: _e, keepsNames: _k, cached: _c, cubes: _u, views: _v, allowedFunctions: _a, ...rest } = context;

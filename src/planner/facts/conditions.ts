@@ -1,6 +1,6 @@
 /**
  * Stored conditions that may raise an error on a value: of policies, logic concepts and mappings. The caller's comparisons must not decide for which rows such a condition is
- * computed: otherwise the caller finds the values of a hidden row by guesses, an error for the right one and no rows for all others.
+ * computed. Otherwise the caller could find a hidden value by guessing: the right guess raises an error, the others return no rows.
  */
 import type { FuncCall } from '@pgsql/types';
 import { visited } from '../../budget.ts';

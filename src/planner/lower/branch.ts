@@ -193,7 +193,7 @@ export class Branch {
 
   /**
    * The condition that a row is an instance of logic concepts, over the row's own unmasked values. undefined if a condition reads a path, a property that is
-   * calculated over paths, or a sub-query: the mask then applies to all rows, which may mask too much but never too little.
+   * calculated over paths, or a sub-query. The mask then applies to all rows: it may mask too much, but never too little.
    */
   #isInstance(concepts: readonly Concept[]): Node | undefined {
     const conditions = concepts.map(({ rows }) => {

@@ -9,8 +9,8 @@ import { isAggregateCall } from './aggregate/calls.ts';
 import { selectItem } from './aggregate/groups.ts';
 
 /**
- * Adds to GROUP BY the columns that the keys in it determine: if the whole PRIMARY KEY of a concept is grouped, or its entity_id, then also its own columns and those
- * of its to-one paths that the select list, HAVING and ORDER BY read outside of aggregates. A masked key determines nothing, because different rows have equal values.
+ * Adds to GROUP BY the columns that its keys determine. If the whole PRIMARY KEY or the entity_id of a concept is grouped, these are its own columns and those of its
+ * to-one paths, as far as the select list, HAVING or ORDER BY reads them outside of aggregates. A masked key determines nothing, because different rows have equal values.
  */
 export function coverByKey(state: PlanState, stmt: SelectStmt, relations: readonly ConceptRelation[]): void {
   const { groupClause = [] } = stmt;

@@ -1,6 +1,7 @@
 /**
- * Correlated sub-queries of WHERE and of the select list as joins and lists, for statements that a distributed datasource refused: its planner runs a sub-query that refers to nothing outside of it once, and refuses
- * most others (docs/design/sql-shapes.md#correlated-sub-queries). What cannot be proved equal is left as it is.
+ * Rewrites correlated sub-queries of WHERE and of the select list as joins and lists, for statements that a distributed datasource refused
+ * (docs/design/sql-shapes.md#correlated-sub-queries). The planner of such a datasource runs uncorrelated sub-queries once, and refuses most others. A sub-query is
+ * not changed if the result cannot be proved equal.
  */
 import type { FuncCall, SubLink } from '@pgsql/types';
 import { isAggregate, SET_RETURNING } from '../guard/index.ts';
@@ -168,7 +169,7 @@ interface Place {
   readonly isExact: boolean;
 }
 
-/** The family of the types of both columns of a link; undefined if they differ, or if GROUP BY may take two of its texts as equal that the link does not, or the other way round. */
+/** The family of the types of both columns of a link; undefined if they differ, or if GROUP BY and the link may disagree on which texts are equal. */
 function commonFamily({ inner, outer }: Link, query: SelectStmt, { items, isExact }: Place): string | undefined {
   const family = familyOf(inner, itemsOf(query.fromClause));
   return family === familyOf(outer, items) && (family !== 'text' || isExact) ? family : undefined;
@@ -197,9 +198,9 @@ function joinedValue(link: SubLink, place: Place): Node | undefined {
 }
 
 /**
- * Joins a sub-query to its block, grouped by its links, with columns a0, a1 and so on for aggregates. A row has one group at most, because the types of the links are compared
- * as GROUP BY compares them.
- * @param used links that the caller uses besides
+ * Joins a sub-query to its block, grouped by its links, with columns a0, a1 and so on for aggregates. A row has at most one group, because the links compare
+ * values as GROUP BY does.
+ * @param used further links that the caller uses
  * @returns the alias; undefined if that cannot be proved, if no single item of FROM has the columns, or if the block does not name its columns one by one
  */
 function joinGroups({ query, links, rest }: Found, place: Place, calls: readonly Node[], used: readonly Link[] = []): string | undefined {

@@ -130,8 +130,8 @@ function over(node: Node, window: WindowDef): Node {
 }
 
 /**
- * `row_to_json` of a row with named columns. A reference to the whole row of a derived table would lose the names where a distributed planner flattens that table; it is
- * used where the datasource is known to keep them.
+ * `row_to_json` of a row with named columns. A whole-row reference to a derived table is used only if the datasource is known to keep the names of its columns: a
+ * distributed planner may flatten the table and lose them.
  * @param names the keys
  * @param columns the columns of `alias` with their values, in the same order. undefined: the keys are all columns of `alias`, in order
  */

@@ -47,7 +47,7 @@ export function rowsBetween(
 }
 
 /**
- * The pairs of a relationship by the keys of both concepts. A pair that several parts have is there once.
+ * The pairs of a relationship by the keys of both concepts. Each pair occurs once, even if several parts have it.
  * @param isStrict whether both ends are checked to be rows of the part's concepts, although the rows around the pairs are those of the relationship's concepts
  * @param around the concepts whose rows the pairs are read for, if they may have rows that the relationship's concepts do not have
  * @param joined the concepts whose rows are joined with the pairs

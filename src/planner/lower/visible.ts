@@ -49,8 +49,8 @@ export function visibleItem(state: PlanState, rows: SelectStmt, alias: string, o
 }
 
 /**
- * Rows with keys of a concept, of which those remain whose row of the concept the caller may read by its row policies. Always applied, not only where an expression may raise an error.
- * Links that refer to a logic concept which the reader may not query are hidden: whether one has an instance may depend on values that the reader does not see.
+ * Keeps the rows whose key belongs to a row of a concept that the caller may read by its row policies. This is always applied, not only if an expression may raise
+ * an error. Links to a logic concept that the reader may not query are hidden, because whether an instance exists may depend on values that the reader does not see.
  * @param reader the concept whose rows are joined with them by the keys: if all of these are rows of the owner, the join applies the policies
  * @param seen the model as the reader of the rows sees it
  */

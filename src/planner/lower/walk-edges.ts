@@ -33,8 +33,8 @@ export function keyEdges({ state, relationship, as }: Walk, backward: boolean): 
 }
 
 /**
- * The edges of links. A walk does not pass through missing rows: it ends only at rows of the relationship's target, and goes on only from instances of the
- * concept that declares the relationship.
+ * The edges of links. A walk does not pass through missing rows: it ends only at rows of the relationship's target, and continues only from instances of the
+ * declaring concept.
  * @param startsAt for the first step: the concept whose rows it starts from, which are instances even if they are not rows of the declaring concept
  */
 export function linkEdges(walk: Walk, backward: boolean, startsAt?: Concept): Edges {

@@ -22,7 +22,7 @@ import type { WalkSteps } from './walk-together.ts';
 /** The alias of the nodes that a walk reaches. Its column `level` is the length of the shortest walk. */
 const walkAlias = (node: PathNode): string => `${node.alias}w`;
 
-/** A walk that is to be made. A node is identified by the values of the declared references (of a link: of its far end), so a walk ends at values that no row has. */
+/** A walk to be lowered. A node is identified by the values of the declared references (of a link: of its far end), so a walk ends at values that no row has. */
 export interface Walk {
   readonly state: PlanState;
   readonly relationship: Relationship;
@@ -107,8 +107,8 @@ function isNarrowerAtEnd(node: PathNode): boolean {
 const typesOf = ({ state }: Walk, defs: readonly PropertyDef[]): string[] => defs.map((def) => declaredType(state.graph, def));
 
 /**
- * The form of a walk by these edges for a datasource that refuses a recursion: a table is known to be distributed, or the datasource has refused the statement, of
- * which other tables may be distributed. undefined: a recursion.
+ * The form of a walk by these edges for a datasource that refuses a recursion. The datasource refuses it if a table is known to be distributed, or if it has
+ * refused the statement before, since other tables may be distributed. undefined: a recursion.
  */
 function stepsOver({ context, datasource }: PlanState, edges: readonly Edges[]): WalkSteps | undefined {
   if (context.rewrite?.walks) return context.rewrite.walks;

@@ -1,6 +1,6 @@
 /**
- * The built-in functions that a finished statement may call, from pg_proc of PostgreSQL 15 to 18: documented functions whose results depend only on their arguments, and
- * the functions below, with the other things that they depend on. A test compares each overload with the catalog: none takes or returns a reg* type (except pg_typeof), an
+ * The built-in functions that a finished statement may call, from pg_proc of PostgreSQL 15 to 18. They are documented, and their results depend only on their
+ * arguments; exceptions are listed below with what else they depend on. A test compares each overload with the catalog: none takes or returns a reg* type (except pg_typeof), an
  * internal type, or a cursor.
  */
 import { RESULT_COLUMNS } from './fields.ts';

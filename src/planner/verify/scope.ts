@@ -9,8 +9,8 @@ import { refuse } from './refusal.ts';
 import { Row } from './row.ts';
 
 /**
- * Checks an unqualified name: a column of the innermost level that has one, else the whole row of a relation. A table in scope may have a column of any name, which PostgreSQL
- * prefers to a column of an outer level, to a name of the select list in an expression, and to a whole row. So the name must be a column that the table declares.
+ * Checks an unqualified name: a column of the innermost level that has one, else the whole row of a relation. A table in scope may have a column of any name. PostgreSQL
+ * prefers it to a column of an outer level, to a name of the select list in an expression, and to a whole row. So the name must be a declared column of the table.
  * @returns the fields of its value, if it is certainly a row
  */
 export function bare(level: Level, name: string): Row | undefined {

@@ -1,4 +1,4 @@
-/** Which jobs a caller may know of: a job that caches something tells that it exists. */
+/** Decides which jobs a caller may see: a job reveals that the object which it caches exists. */
 import type { Holder } from '../../auth/grants.ts';
 import type { StoredJob } from '../../catalog/jobs.ts';
 import { find } from '../../ontology/apply/lists.ts';
@@ -6,7 +6,7 @@ import type { Graph } from '../../ontology/graph.ts';
 import { seesAll } from './sight.ts';
 
 /**
- * Tells whether a caller may know of a job.
+ * True if a caller may see a job.
  * @param seen the part of the ontology that the caller sees
  */
 export const knowsJob = (holder: Holder, seen: Graph, { kind, target }: Pick<StoredJob, 'kind' | 'target'>): boolean =>

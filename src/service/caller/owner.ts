@@ -10,8 +10,8 @@ export const ownerOf = ({ userId, tenant, claims, actor }: Principal): Promise<s
   sha256(JSON.stringify([userId, tenant, Object.entries(claims).sort(([a], [b]) => (a < b ? -1 : 1)), actor?.userId ?? null]));
 
 /**
- * The keys under which a statement counts: its user. One that is sent as somebody else counts for both users together, so that they do not use up each other's
- * number, and for all that is sent as somebody else by the one who acts.
+ * The keys under which a statement counts. Normally this is its user. With impersonation there are two: the pair of both users, so that neither uses up the
+ * other's limit, and all impersonated statements of the actor.
  */
 export const countedAs = ({ userId, actor }: Pick<Principal, 'userId' | 'actor'>): readonly string[] =>
   actor === undefined ? [userId] : [`${actor.userId}:${userId}`, `${actor.userId}:all`];

@@ -1,4 +1,7 @@
-/** Facts of datasources for the planner. They are read when a plan asks for them, and planning starts again; they are read again when they are a minute old, unless they have a version. */
+/**
+ * Facts of datasources for the planner. If a plan needs facts that are not known, they are read and planning starts again. Facts without a version are read again
+ * after a minute.
+ */
 import { type Cache, cacheOf } from '../../cache.ts';
 import type { Datasource } from '../../engine/datasource.ts';
 import { keyOf } from '../../engine/settings.ts';

@@ -55,7 +55,7 @@ async function placementsText(
   return text;
 }
 
-/** Stores a text after the request. What fails is logged, and stored by a later read. */
+/** Stores a text after the request. A failure is logged, and a later read stores the text. */
 function keep({ db, waitUntil, log }: Store, secret: string | undefined, text: string | null): void {
   if (secret === undefined) return;
   waitUntil(keepPlacements(db, secret, text).catch((error: unknown) => log({ level: 'warn', event: 'placements_not_kept', message: loggedLine(error) })));

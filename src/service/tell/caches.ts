@@ -41,8 +41,8 @@ export interface CacheLine {
 }
 
 /**
- * Reads the caches of an ontology, for those who may edit it: those of mappings that they see. The number of rows, which counts hidden rows too, is for those who may query
- * the datasources of the object and of its table, and the messages of the database for those who may edit both.
+ * Reads the caches of an ontology whose objects the caller sees; none without EDIT on the ontology. The number of rows includes hidden rows, so it needs QUERY on the
+ * datasources of the object and of its table. Messages of the database need EDIT on both.
  * @param graph the part that the caller sees
  * @throws SvcError 503
  */

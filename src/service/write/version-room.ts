@@ -1,4 +1,4 @@
-/** Limits what the versions of an ontology take in the catalog. Each has the whole model, and stays at least for `VERSION_RETENTION_DAYS`. */
+/** Limits the size of an ontology's versions in the catalog. Each version has the whole model, and is kept for at least `VERSION_RETENTION_DAYS`. */
 import type { Principal } from '../../auth/authenticate.ts';
 import { canAll } from '../../auth/grants.ts';
 import { versionBytes } from '../../catalog/changes.ts';
