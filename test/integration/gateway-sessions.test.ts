@@ -76,7 +76,7 @@ describe.skipIf(postgresPrograms() === undefined)('a session of the gateway', ()
     try {
       expect(await timeout()).toBe('0');
       await admin.query("ALTER ROLE changing SET statement_timeout = '7s'");
-      await expect.poll(timeout, { timeout: 5000 }).toBe('7s');
+      await expect.poll(timeout).toBe('7s');
     } finally {
       await own.close();
     }

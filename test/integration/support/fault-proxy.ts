@@ -2,7 +2,10 @@
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 
-/** What is done with an answer of the database: it may write to the answer, or to its socket below HTTP. */
+/**
+ * What is done with an answer of the database: it may write to the answer, or to its socket below HTTP. `real` returns the database's answer, which is kept for
+ * requests that differ only in the name of their fault.
+ */
 export type Fault = (answer: { readonly response: ServerResponse; readonly socket: Socket; readonly real: () => Promise<Buffer> }) => void | Promise<void>;
 
 export interface FaultProxy {
@@ -20,13 +23,23 @@ export async function startFaultProxy(upstream: string, faults: Readonly<Record<
   const asked = new Map<string, number>();
   const abandoned = new Map<string, number>();
   const count = (of: Map<string, number>, name: string) => of.set(name, (of.get(name) ?? 0) + 1);
+  const answers = new Map<string, Buffer>();
   const server = createServer(async (request, response) => {
     const body = await read(request);
     const name = /fault:([a-z0-9_]+)/.exec(body.toString())?.[1];
     const fault = name === undefined ? undefined : faults[name];
     const gone = new AbortController();
     response.once('close', () => gone.abort());
-    const real = () => forward(upstream, request, body, gone.signal).then((answer) => answer.body);
+    const real = async (): Promise<Buffer> => {
+      const { 'content-length': _, ...headers } = request.headers;
+      const key = `${JSON.stringify(headers)} ${body.toString().replaceAll(`fault:${name}`, 'fault')}`;
+      const kept = answers.get(key);
+      if (kept) return kept;
+      // continues after the Worker has given up, so that the next attempt has the answer
+      const answer = await forward(upstream, request, body);
+      if (answer.status === 200) answers.set(key, answer.body);
+      return answer.body;
+    };
     response.on('error', () => undefined);
     if (name === undefined || fault === undefined) {
       const {
@@ -76,15 +89,19 @@ interface Forwarded {
   readonly body: Buffer;
 }
 
-/** The real answer; requested no longer than the Worker waits for it. */
-function forward(upstream: string, { headers }: IncomingMessage, body: Buffer, signal: AbortSignal): Promise<Forwarded> {
+/** The database's answer. `signal` ends the request. */
+function forward(upstream: string, { headers }: IncomingMessage, body: Buffer, signal?: AbortSignal): Promise<Forwarded> {
   const { host, connection, ...passed } = headers;
   return new Promise((resolve, reject) => {
-    const request = httpRequest(upstream, { method: 'POST', headers: { ...passed, 'content-length': body.length }, signal }, async (response) => {
-      const all = await read(response).catch(reject);
-      if (all)
-        resolve({ status: response.statusCode ?? 502, headers: { 'content-type': 'application/json', 'content-length': String(all.length) }, body: all });
-    });
+    const request = httpRequest(
+      upstream,
+      { method: 'POST', headers: { ...passed, 'content-length': body.length }, ...(signal && { signal }) },
+      async (response) => {
+        const all = await read(response).catch(reject);
+        if (all)
+          resolve({ status: response.statusCode ?? 502, headers: { 'content-type': 'application/json', 'content-length': String(all.length) }, body: all });
+      },
+    );
     request.on('error', reject);
     request.end(body);
   });
