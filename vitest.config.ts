@@ -3,8 +3,7 @@ import { cloudflareTest } from '@cloudflare/vitest-pool-workers';
 import { defineConfig } from 'vitest/config';
 import { readFacts } from './dev/start/built.ts';
 import { SIZES } from './test/support/sizes.ts';
-import { workerOptions } from './test/worker/options.ts';
-import { BUILT_WORKER } from './test/worker/setup.ts';
+import { BUILT_WORKER, workerOptions } from './test/worker/options.ts';
 
 const facts = await readFacts();
 const deep = Boolean(process.env.DEEP);

@@ -5,6 +5,9 @@ import type { WorkerFacts } from '../../dev/start/built.ts';
 /** Vitest's own Worker in that process does not start with this flag. `npm start`, the benchmarks and the acceptance suite use it. */
 const NOT_IN_VITEST = 'new_module_registry';
 
+/** The main module of the Worker as it is deployed, which `host.ts` builds. */
+export const BUILT_WORKER = fileURLToPath(new URL('../../dist/tests/worker/index.js', import.meta.url));
+
 const CONSOLE = fileURLToPath(new URL('../../dist/console', import.meta.url));
 
 /** Miniflare's options of the Worker, except its settings. */
