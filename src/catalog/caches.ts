@@ -74,15 +74,16 @@ const BEGIN = sql`INSERT INTO kg_catalog.cache_tables (ontology_id, mapping_key,
   WHERE (SELECT count(*) FROM kg_catalog.cache_tables WHERE secret = $4 AND rows IS NULL AND drop_after - interval '3 hours' > now() - make_interval(secs => $10::int)) < $9::int
   RETURNING id::text AS id`;
 const CONTINUE = sql`UPDATE kg_catalog.cache_tables SET drop_after = now() + interval '3 hours' WHERE id = $1::bigint AND rows IS NULL RETURNING id::text AS id`;
-// A refresh that began later may have ended earlier; then its table stays. The options may have changed since they were read: a refresh without options keeps
+// A refresh that began later may have ended earlier; then its table, which has a higher id, stays. The moments do not decide it: the clock may have been changed.
+// The options may have changed since they were read: a refresh without options keeps
 // them. Only a user who may create policies may raise the age of rows that policies read. An increment is used only if its base is still the current table:
 // another current table may have all rows on request
 const FLIP = sql`WITH made AS (
-  SELECT id, ontology_id, mapping_key, as_of FROM kg_catalog.cache_tables WHERE id = $1::bigint
+  SELECT id, ontology_id, mapping_key FROM kg_catalog.cache_tables WHERE id = $1::bigint
 ), old AS (
   SELECT c.ontology_id, c.mapping_key, c.current FROM kg_catalog.mapping_caches c JOIN made m USING (ontology_id, mapping_key)
   WHERE CASE WHEN $9::bigint IS NOT NULL THEN c.current = $9::bigint
-    ELSE c.current IS NULL OR (SELECT t.as_of FROM kg_catalog.cache_tables t WHERE t.id = c.current) < m.as_of END
+    ELSE c.current IS NULL OR c.current < m.id END
   FOR UPDATE OF c
 ), flipped AS (
   UPDATE kg_catalog.mapping_caches c SET current = $1::bigint, error = NULL, failed = NULL,

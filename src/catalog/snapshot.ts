@@ -109,6 +109,8 @@ export interface TokenRow {
 export interface Snapshot {
   /** Milliseconds since 1970 by the catalog's clock. */
   readonly verifiedAt: number;
+  /** When the read began, by the clock of the isolate that read it. */
+  readonly readAt?: number;
   readonly token: TokenRow | null;
   readonly user: UserRow | null;
   readonly roles: readonly { readonly name: string; readonly key: string }[];
@@ -295,7 +297,8 @@ function refreshLater(by: SnapshotKey, key: string, options: SnapshotOptions): v
 async function readAndKeep(by: SnapshotKey, key: string, { db, now, kv, waitUntil, fresh = false }: SnapshotOptions): Promise<Snapshot> {
   const readAt = now();
   const begun = generation;
-  const { snapshot, bytes } = await readSnapshot(db, by, fresh);
+  const { snapshot: read, bytes } = await readSnapshot(db, by, fresh);
+  const snapshot = { ...read, readAt };
   if (begun === generation) {
     if (snapshot.user === null) unknown.set(key, readAt, 8);
     else {

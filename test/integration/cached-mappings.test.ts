@@ -70,6 +70,31 @@ describe('a cached mapping', () => {
     expect((await asked(PEOPLE)).text).toContain('Anna');
   });
 
+  it('is not too old if the clock of the isolate is late', async () => {
+    clock.ahead = -7_200_000;
+    await service.rows(CACHE, 'shop');
+    await catalog("UPDATE kg_catalog.cache_tables SET as_of = now() - interval '59 minutes 40 seconds' WHERE drop_after = 'infinity'");
+    forgetSnapshots();
+    expect((await asked(PEOPLE)).asOf).not.toBeNull();
+    // the same snapshot, 30 seconds later
+    clock.ahead += 30_000;
+    expect((await asked(PEOPLE)).asOf).toBeNull();
+    clock.ahead = 0;
+    forgetSnapshots();
+    await service.rows(CACHE, 'shop');
+  });
+
+  it('is read live while its moment is in the future, and replaced by the next refresh', async () => {
+    await service.rows(CACHE, 'shop');
+    // the clock of the catalog was wrong then
+    await catalog("UPDATE kg_catalog.cache_tables SET as_of = now() + interval '2 hours' WHERE drop_after = 'infinity'");
+    forgetSnapshots();
+    expect((await asked(PEOPLE)).asOf).toBeNull();
+    const [{ as_of }] = await service.rows(CACHE, 'shop');
+    expect((await asked(PEOPLE)).asOf).toBe(as_of);
+    expect(Math.abs(Date.parse(as_of) - Date.now())).toBeLessThan(60_000);
+  });
+
   it('is read live once if its table is gone, and from then on', async () => {
     const [made] = await service.rows('CACHE MAPPING m_person', 'shop');
     expect((await asked(PEOPLE)).asOf).toBe(made.as_of);

@@ -21,9 +21,19 @@ import type { Caches } from './read.ts';
 // the tables that have turned out to be gone; the next snapshot names others
 const gone = new ByteStore(16 * 1024).view<true>('gone');
 
-/** True if rows that were read at a moment are not too old. The age is the larger one by the clocks of this isolate and of the catalog. */
-const isYoung = ({ request, caller }: Pick<Session, 'request' | 'caller'>, { asOf, maxAge }: CacheRow): boolean =>
-  Math.max(request.runtime.now(), caller.snapshot.verifiedAt) - asOf < maxAge;
+/** Upper bound on the clock skew between the isolate and the catalog. */
+const CLOCK_SKEW_MS = 2000;
+
+/**
+ * True if rows that were read at a moment are not too old. The age is the larger one by the clock of this isolate and by that of the catalog, which goes on since the snapshot
+ * was read. Rows of the future have no known age: the catalog's clock was changed.
+ */
+function isYoung({ request, caller }: Pick<Session, 'request' | 'caller'>, { asOf, maxAge }: CacheRow): boolean {
+  const now = request.runtime.now();
+  const { verifiedAt, readAt = now } = caller.snapshot;
+  const age = Math.max(now, verifiedAt + Math.max(0, now - readAt)) - asOf;
+  return age < maxAge && age > -CLOCK_SKEW_MS;
+}
 
 /** Finds the cached tables that a statement may read: they are young enough, and made of the same mapping on the same database. */
 export async function cachesOf(session: Session, graph: Graph): Promise<Caches> {
