@@ -9,6 +9,7 @@ import { claimTexts, userNamesOf } from '../auth/jwt.ts';
 import { jwtFault, tenantKey } from '../auth/jwt-identity.ts';
 import { signed } from '../auth/session.ts';
 import { equalHashes } from '../auth/tokens.ts';
+import { readBounded } from '../bytes.ts';
 import { findSessionUser, type Login } from '../catalog/logins.ts';
 import { fold, loadSnapshot } from '../catalog/snapshot.ts';
 import { isSafeAddress } from '../connection.ts';
@@ -20,6 +21,8 @@ import type { Claims as ClaimTexts, OAuthParts } from './types.ts';
 const LOGIN_MS = 10 * 60_000;
 /** How long the provider's metadata is cached. */
 const METADATA_MS = 10 * 60_000;
+/** The maximum size of an answer of the provider: several times what an ID token with all claims has. The library reads answers of any size. */
+const MAX_ANSWER = 128 * 1024;
 /** The maximum length of the claims as JSON. It is the same for JWTs. */
 const MAX_CLAIMS = 16 * 1024;
 
@@ -41,7 +44,15 @@ interface ProviderClient {
   readonly issuer: URL;
   readonly client: oauth.Client;
   readonly authentication: oauth.ClientAuth;
-  readonly options: { readonly [oauth.allowInsecureRequests]: boolean; readonly signal: AbortSignal };
+  readonly options: { readonly [oauth.allowInsecureRequests]: boolean; readonly [oauth.customFetch]: typeof boundedFetch; readonly signal: AbortSignal };
+}
+
+/** A `fetch` of answers up to MAX_ANSWER. @throws TypeError */
+async function boundedFetch(address: string, init: object): Promise<Response> {
+  const response = await fetch(address, init);
+  const { bytes, isCut } = await readBounded(response.body, MAX_ANSWER);
+  if (isCut) throw new TypeError(`an answer is larger than ${MAX_ANSWER / 1024} KiB`);
+  return new Response(bytes.length === 0 ? null : bytes, response);
 }
 
 const TIMEOUT_MS = 10_000;
@@ -59,7 +70,7 @@ function providerClient({ config, log }: Pick<OAuthParts, 'config' | 'log'>): Pr
     issuer: url,
     client: { client_id: clientId },
     authentication: clientSecret === null ? oauth.None() : oauth.ClientSecretBasic(clientSecret),
-    options: { [oauth.allowInsecureRequests]: url.protocol === 'http:', signal: AbortSignal.timeout(TIMEOUT_MS) },
+    options: { [oauth.allowInsecureRequests]: url.protocol === 'http:', [oauth.customFetch]: boundedFetch, signal: AbortSignal.timeout(TIMEOUT_MS) },
   };
 }
 

@@ -132,6 +132,40 @@ describe('the login page', () => {
     expect([asked, answer.status, browser.cookies.has('svc_session')]).toEqual([1, status, verified]);
   });
 
+  it.each([
+    ['/.well-known/openid-configuration', 503],
+    ['/token', 401],
+    ['/me', 401],
+  ])('reads only a part of an endless answer of %s', async (path, status) => {
+    // the metadata is cached for ten minutes
+    const before = ahead;
+    ahead += 11 * 60_000;
+    const browser = visitor();
+    const address = path.startsWith('/.well-known') ? LOGIN : await atProvider((await browser.send(LOGIN)).location as string, 'split');
+    const real = globalThis.fetch;
+    let read = 0;
+    const endless = (): Response => {
+      const piece = new Uint8Array(64 * 1024).fill(0x20);
+      const body = new ReadableStream({
+        pull(controller) {
+          read += piece.length;
+          if (read > 64 * 1024 * 1024) controller.close();
+          else controller.enqueue(piece);
+        },
+      });
+      return new Response(body, { headers: { 'content-type': 'application/json' } });
+    };
+    globalThis.fetch = (async (input, init) =>
+      new URL(input instanceof Request ? input.url : input).pathname === path ? endless() : real(input, init)) as typeof fetch;
+    const answer = await browser.send(address).finally(() => {
+      globalThis.fetch = real;
+      ahead = before;
+    });
+    expect([answer.status, browser.cookies.has('svc_session')]).toEqual([status, false]);
+    expect(read).toBeGreaterThan(0);
+    expect(read).toBeLessThan(1024 * 1024);
+  });
+
   it('does not log in by an e-mail that was changed in the meantime', async () => {
     const browser = visitor();
     const back = await atProvider((await browser.send(LOGIN)).location as string, 'moved');
