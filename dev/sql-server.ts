@@ -1,13 +1,15 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { Answer, type AnswerLimits } from './sql/answer.ts';
 import type { Backend } from './sql/backend.ts';
 import type { Metrics } from './sql/metrics.ts';
 import { type Login, RequestFault, readConnectionString, readRequest } from './sql/protocol.ts';
 
 const MAX_REQUEST_BYTES = 16 * 1024 * 1024;
+/** The most requests of a connection at once. Clients and proxies send the next one after the answer; pipelined ones would each take memory at once. */
+const MOST_PIPELINED = 8;
 /** How long the rest of the body of a refused request is read, so that its caller can read the answer. */
 const LINGER_MS = 1000;
 /** A Host header that names the loopback interface: another one comes from a page whose name leads to this machine. */
@@ -48,6 +50,7 @@ export async function startSqlServer(options: SqlServerOptions): Promise<SqlServ
   const maxBytes = options.limits?.maxBytes ?? 64 * 1024 * 1024;
   const limits = { maxBytes, holdBytes: options.limits?.holdBytes ?? maxBytes };
   const handle = (request: IncomingMessage, response: ServerResponse) => {
+    if (!isInTurn(request, response)) return;
     count(response, options.metrics);
     void answer(backend, limits, !tls, request, response);
   };
@@ -73,6 +76,19 @@ export async function startSqlServer(options: SqlServerOptions): Promise<SqlServ
       await backend.close();
     },
   };
+}
+
+/** The requests of a connection that have no answer yet. */
+const inProgress = new WeakMap<Socket, number>();
+
+/** False for a request too many: the connection is closed. */
+function isInTurn({ socket }: IncomingMessage, response: ServerResponse): boolean {
+  const before = inProgress.get(socket) ?? 0;
+  if (before >= MOST_PIPELINED) socket.destroy();
+  if (socket.destroyed) return false;
+  inProgress.set(socket, before + 1);
+  response.once('close', () => inProgress.set(socket, (inProgress.get(socket) ?? 1) - 1));
+  return true;
 }
 
 /** Waits until all requests have ended, or the time has passed. A connection that is kept alive is closed after its request. */

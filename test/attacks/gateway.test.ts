@@ -1,0 +1,91 @@
+/** What callers without a password can do to the SQL endpoint by the form of their HTTP requests. */
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Backend } from '../../dev/sql/backend.ts';
+import { type SqlServer, startSqlServer } from '../../dev/sql-server.ts';
+
+let server: SqlServer;
+/** Logins that wait, and how to refuse all of them. */
+const refuse: (() => void)[] = [];
+let most = 0;
+
+beforeAll(async () => {
+  const backend: Backend = {
+    accepts: () =>
+      new Promise((resolve) => {
+        refuse.push(() => resolve(false));
+        most = Math.max(most, refuse.length);
+      }),
+    run: () => Promise.reject(new Error('nobody logs in')),
+    close: async () => undefined,
+  };
+  server = await startSqlServer({ backend });
+});
+afterAll(() => server?.close());
+
+const WRONG = 'POST /sql HTTP/1.1\r\nHost: 127.0.0.1\r\nneon-connection-string: postgres://nobody:x@h/app\r\ncontent-length: 2\r\n\r\n{}';
+
+/** A connection, what it has got, and whether it is closed. */
+function open() {
+  const socket = connect(server.port, '127.0.0.1');
+  const got = { text: '', closed: false };
+  socket.on('data', (data) => (got.text += data));
+  socket.on('error', () => undefined);
+  socket.on('close', () => (got.closed = true));
+  return { socket, got };
+}
+const refuseAll = (): void => {
+  for (const one of refuse.splice(0)) one();
+};
+
+describe('requests that are sent before the answers to those before them', () => {
+  it('are answered in order if they are few', async () => {
+    const { socket, got } = open();
+    socket.write(WRONG.repeat(8));
+    await expect.poll(() => refuse.length).toBe(8);
+    refuseAll();
+    await expect.poll(() => got.text.split('HTTP/1.1 401').length - 1).toBe(8);
+    // the connection stays, and has room for others
+    socket.write(WRONG.repeat(8));
+    await expect.poll(() => refuse.length).toBe(8);
+    refuseAll();
+    await expect.poll(() => got.text.split('HTTP/1.1 401').length - 1).toBe(16);
+    socket.destroy();
+  });
+
+  it('close the connection if they are many, and no more of them wait', async () => {
+    most = 0;
+    const { socket, got } = open();
+    socket.write(WRONG.repeat(2000));
+    await expect.poll(() => got.closed).toBe(true);
+    expect(most).toBeLessThanOrEqual(8);
+    refuseAll();
+    const other = open();
+    other.socket.write(WRONG);
+    await expect.poll(() => refuse.length).toBe(1);
+    refuseAll();
+    await expect.poll(() => other.got.text).toContain('HTTP/1.1 401');
+    other.socket.destroy();
+  });
+});
+
+it.each([
+  ['a foreign Host', WRONG.replace('Host: 127.0.0.1', 'Host: evil.example'), 421],
+  ['a Host behind many headers', WRONG.replace('Host: 127.0.0.1', `${'a: b\r\n'.repeat(1500)}Host: evil.example`), 400],
+  ['two lengths', WRONG.replace('content-length: 2', 'content-length: 2\r\ntransfer-encoding: chunked'), 400],
+  ['long headers', WRONG.replace('content-length', `x: ${'y'.repeat(40_000)}\r\ncontent-length`), 431],
+  ['another protocol', WRONG.replace('content-length', 'Upgrade: h2c\r\nConnection: Upgrade\r\ncontent-length').replace('127.0.0.1', 'evil'), 421],
+])('refuses %s', async (_, text, status) => {
+  const { socket, got } = open();
+  socket.write(text);
+  await expect.poll(() => got.text).toContain(`HTTP/1.1 ${status}`);
+  expect(refuse).toEqual([]);
+  socket.destroy();
+});
+
+it('is no proxy', async () => {
+  const { socket, got } = open();
+  socket.write(`CONNECT 127.0.0.1:${server.port} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`);
+  await expect.poll(() => got.closed).toBe(true);
+  expect(got.text).toBe('');
+});
