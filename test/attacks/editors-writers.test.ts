@@ -2,8 +2,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TestService } from '../support/service.ts';
 import { steady } from '../support/shows.ts';
+import { oneIn, sizesOf } from '../support/sizes.ts';
 import { Crew } from './editors-crew.ts';
 
+const SIZES = sizesOf('attacks/editors-writers');
 let crew: Crew;
 let s: TestService;
 beforeAll(async () => {
@@ -208,9 +210,9 @@ describe('a writer may use only what it may query', () => {
       'CREATE OR REPLACE CONCEPT being (being_id bigint, given string, ssn string, PRIMARY KEY (being_id), LABEL (ssn))',
     ];
     for (const token of [knows, guesses])
-      for (const script of lists) {
+      for (const [i, script] of lists.entries()) {
         await s.rows(script, ontology, token);
-        for (const next of opens) {
+        for (const next of oneIn(SIZES.everyNext, opens, i + (token === knows ? 0 : 2))) {
           expect(await s.fault(next, ontology, token), `${script}; ${next}`).toMatch(/^(403 forbidden|200 undefined)$/);
           expect(steady(await shown(token, 'being', 'thing', 'guest', 'kept', 'new', 'late')), `${script}; ${next}`).not.toMatch(/s-10\d|9000/);
         }

@@ -16,8 +16,9 @@ export const SIZES = {
   'integration/cached-across-increments': { refreshes: [4, 300, 40] },
   // `every`: of the requests of a run, at which it is killed.
   'integration/cached-killed': { every: [13, 1, 2], everyOfSteps: [61, 1, 5] },
+  'integration/walks': { everyDepth: [2, 1, 1] },
   'integration/hidden-twins': { models: [1, 120, 16] },
-  'integration/planner/decorrelate': { queries: [100, 400, 400] },
+  'integration/planner/decorrelate': { queries: [50, 400, 400], joined: [50, 150, 150] },
   'integration/planner/names': { lists: [100, 5000] },
   // What PostgreSQL resolves in the statements of plans; `servers`: the number of databases for each statement.
   'attacks/analysis': { queries: [200, 20_000, 4000], servers: [1, 2] },
@@ -30,6 +31,8 @@ export const SIZES = {
   'attacks/leaks': { everyPlace: [3, 1, 1] },
   'attacks/leaks-failing': { everyOfPolicy: [4, 1, 1] },
   'attacks/hidden-names': { everyKind: [8, 1, 1] },
+  'attacks/twin-doors': { everyImpersonated: [4, 1, 1] },
+  'attacks/editors-writers': { everyNext: [4, 1, 1] },
   'attacks/leaks-generated': { worlds: [1, 100], queries: [16, 40, 40] },
   'attacks/renamed-keys': { worlds: [1, 100], queries: [24, 60, 60] },
   'attacks/kin': { worlds: [1, 300, 16] },
@@ -66,7 +69,7 @@ export const SIZES = {
   'unit/regular-expressions': { every: [4, 1, 1], everyRead: [4, 1, 1] },
   'unit/planner/logical': { everyTrap: [12, 1, 1] },
   'unit/planner/verify/accepted': { queries: [40, 10_000, 480], everyTrap: [24, 1, 1] },
-  'unit/planner/verify/mutated': { statements: [1500, 30_000], everyTrap: [6, 1] },
+  'unit/planner/verify/mutated': { statements: [1000, 30_000], everyTrap: [6, 1] },
   'unit/planner/print-random': { trees: [300, 20_000] },
   'unit/service/caller/sight': { ontologies: [8, 600] },
   'unit/service/model-target': { models: [6, 20_000, 2000] },
