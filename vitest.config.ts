@@ -70,6 +70,13 @@ export default defineConfig({
               },
             },
           })),
+          {
+            // the runtime loads the built modules itself: to transform them takes longer than the tests
+            name: 'built-worker',
+            config: ({ test }) => {
+              if (test?.server?.deps) Object.assign(test.server.deps, { inline: [/^(?!.*\/dist\/tests\/worker\/)/], external: [/\/dist\/tests\/worker\//] });
+            },
+          },
         ],
         test: {
           name: 'worker',
