@@ -3,10 +3,9 @@
 export type { Turn } from './catalog/history.ts';
 export { callerGone, resultTooLarge } from './engine/errors.ts';
 export { OPERATORS as FILTER_OPERATORS } from './language/filters.ts';
-export { sameName } from './ontology/names.ts';
+export { sameName, schemaNamed } from './ontology/names.ts';
 export type { NamedRelation } from './planner/index.ts';
 export { auditFailure, auditRequest } from './service/audit.ts';
-export { schemaNamed } from './service/caller/agent-options.ts';
 export { type SeenAgent, visibleAgents } from './service/caller/agents.ts';
 export { findOntology, outlivesRights, unknownName } from './service/caller/lookup.ts';
 export { countedAs, ownerOf } from './service/caller/owner.ts';

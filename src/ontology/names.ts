@@ -61,3 +61,8 @@ function withoutJoiners(name: string): string {
 
 /** True if a name has characters that nobody sees, so that it may look like another name. */
 export const looksLikeAnother = (name: string): boolean => INVISIBLE.test(name) && INVISIBLE.test(withoutJoiners(name));
+
+/** The schema that a name means, which may be the neutral one or the product's; undefined for other names. */
+export function schemaNamed(name: string, product: string): 'svc' | 'esvc' | 'dsvc' | 'vsvc' | undefined {
+  return (['svc', 'esvc', 'dsvc', 'vsvc'] as const).find((schema) => fold(name) === schema || fold(name) === schema.replace('svc', product));
+}

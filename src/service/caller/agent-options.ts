@@ -1,7 +1,7 @@
 /** The options of agents (docs/design/statements-and-versions.md#agents). */
 import { badRequest } from '../../errors.ts';
 import type { TagList } from '../../language/statements.ts';
-import { fold } from '../../ontology/names.ts';
+import { fold, schemaNamed } from '../../ontology/names.ts';
 import { unknownInStatement } from './lookup.ts';
 
 type Kind =
@@ -58,11 +58,6 @@ const REFUSED: Readonly<Record<string, string>> = {
   ontology: 'The list ONTOLOGY (...) names the ontologies of an agent',
   llm_api_key: 'Everyone who sees the agent can read its options; a key belongs into the settings of the program that uses it',
 };
-
-/** The schema that a name means, which may be the neutral one or the product's; undefined for other names. */
-export function schemaNamed(name: string, product: string): 'svc' | 'esvc' | 'dsvc' | 'vsvc' | undefined {
-  return (['svc', 'esvc', 'dsvc', 'vsvc'] as const).find((schema) => fold(name) === schema || fold(name) === schema.replace('svc', product));
-}
 
 /**
  * Validates options and returns them as they are stored: names and booleans in lower case. An empty text means the default.
