@@ -7,6 +7,8 @@ import type { Found, OutColumn, Relation } from './relations.ts';
 /** Whether a name in a clause may mean a select alias, and whether before or after columns (docs/design/paths-and-cardinality.md#names-in-a-query). */
 export type AliasMode = 'none' | 'after' | 'before';
 
+const NO_ALIASES: ReadonlyMap<string, Node> = new Map();
+
 /** The names of a query block. */
 export class Scope {
   readonly outer: Scope | undefined;
@@ -15,7 +17,7 @@ export class Scope {
   readonly merged = new Map<string, OutColumn & { readonly source: number }>();
   readonly ctes = new Map<string, readonly OutColumn[]>();
   /** The items of the select list with an alias, not yet resolved: name -> expression. */
-  aliases: ReadonlyMap<string, Node> = new Map();
+  aliases: ReadonlyMap<string, Node> = NO_ALIASES;
   mode: AliasMode = 'none';
   /** True in the arguments of an aggregate, where a name cannot mean the alias of an aggregate. */
   inAggregate = false;

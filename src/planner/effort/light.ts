@@ -89,7 +89,8 @@ class Light {
   }
 
   /** Looks at the rows of VALUES, whose values are columns like the items of a select list. */
-  #values(lists: readonly Node[] = []): boolean {
+  #values(lists: readonly Node[] | undefined): boolean {
+    if (lists === undefined) return true;
     for (const list of lists) if ('List' in list) this.#targets += list.List.items?.length ?? 0;
     return this.#list(lists);
   }
@@ -167,12 +168,12 @@ class Light {
     return this.#hasLength(made + wild);
   }
 
-  #column({ fields = [] }: ColumnRef): boolean {
-    const [first] = fields;
-    if (fields.length === 1 && first !== undefined) this.#unqualified.push(nameOf(first) ?? '');
+  #column({ fields }: ColumnRef): boolean {
+    const last = fields?.at(-1);
+    if (last === undefined) return true;
+    if (fields?.length === 1) this.#unqualified.push(nameOf(last) ?? '');
     // a star is a row
-    const last = fields.at(-1);
-    return last === undefined || 'String' in last;
+    return 'String' in last;
   }
 
   #constant(constant: A_Const): boolean {

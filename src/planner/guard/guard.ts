@@ -10,7 +10,7 @@ import { afterSteps, FIELD_HINT, LATER, notAField } from './fields.ts';
 import { ALLOWED_FUNCTIONS, isVolatileFunction, usesClock } from './functions.ts';
 import { type Member, NODES, REFUSED } from './nodes.ts';
 import { ALLOWED_OPERATORS, OPERATOR_WORDS } from './operators.ts';
-import { CHECKED_MEMBERS, type Rule } from './resolves.ts';
+import { CHECKED_MEMBERS, type CheckedMember } from './resolves.ts';
 import { type Fields, firstLocation, isWord, locationOf, words } from './tree.ts';
 import { ALLOWED_TYPES, CLOCK_VALUES, COLLATION_HINT, isAllowedCollation, isSystemSchema, SYSTEM_COLUMNS, TYPE_HINTS } from './types.ts';
 
@@ -165,16 +165,18 @@ class Guard {
 
   /** Applies the rules of resolves.ts to the names in a node. */
   #check({ type, fields }: Entry): void {
-    for (const [member, rule] of CHECKED_MEMBERS.get(type) ?? []) if (fields[member] !== undefined) this.#checkMember(rule, member, fields);
+    const checked = CHECKED_MEMBERS.get(type) ?? [];
+    for (let i = 0; i < checked.length; i++) this.#checkMember(checked[i] as CheckedMember, fields);
     if (type === 'CommonTableExpr') this.#define(fields.aliascolnames);
     else if (type === 'ResTarget' || type === 'JsonTableColumn') this.#define([fields.name]);
     else if (type === 'ColumnDef') this.#define([fields.colname]);
     else if (type === 'Alias') this.#define(fields.colnames);
   }
 
-  #checkMember(rule: Rule, member: string, fields: Fields): void {
-    const location = locationOf(fields);
+  #checkMember({ member, rule }: CheckedMember, fields: Fields): void {
     const value = fields[member];
+    if (value === undefined) return;
+    const location = locationOf(fields);
     switch (rule) {
       case 'function':
         this.#call(words(value), location);
@@ -195,7 +197,7 @@ class Guard {
         this.#relation(member, value as string, location);
         break;
       case 'column':
-        this.#column(words((value as unknown[]).filter(isWord)), location);
+        this.#column(value as unknown[], location);
         break;
       case 'field':
         this.#field(fields as A_Indirection);
@@ -271,8 +273,8 @@ class Guard {
     if (member === 'schemaname' && isSystemSchema(name)) throw this.#fail('forbidden_relation', `schema \`${name}\` cannot be queried`, location);
   }
 
-  #column(path: readonly string[], location: number | undefined): void {
-    const name = (path[path.length - 1] ?? '').toLowerCase();
+  #column(path: readonly unknown[], location: number | undefined): void {
+    const name = (path.findLast(isWord)?.String.sval ?? '').toLowerCase();
     if (SYSTEM_COLUMNS.has(name)) this.#systemColumns.push({ name, location });
   }
 

@@ -141,7 +141,16 @@ const CHECKED: ReadonlySet<Rule> = new Set<Rule>([
   'literal',
 ]);
 
+/** A member that the guard checks. */
+export interface CheckedMember {
+  readonly member: string;
+  readonly rule: Rule;
+}
+
 /** The members of each node type that the guard checks, and their rules. */
-export const CHECKED_MEMBERS: ReadonlyMap<string, readonly (readonly [member: string, rule: Rule])[]> = new Map(
-  Object.entries(RESOLVES).map(([type, members]) => [type, (Object.entries(members) as [string, Rule][]).filter(([, rule]) => CHECKED.has(rule))]),
+export const CHECKED_MEMBERS: ReadonlyMap<string, readonly CheckedMember[]> = new Map(
+  Object.entries(RESOLVES).map(([type, members]) => [
+    type,
+    (Object.entries(members) as [string, Rule][]).filter(([, rule]) => CHECKED.has(rule)).map(([member, rule]) => ({ member, rule })),
+  ]),
 );

@@ -27,7 +27,7 @@ import {
   text,
   walk,
 } from '../plan/tree.ts';
-import { columnNamed, declaredType, has, type Wanted, type WantedColumns } from '../plan/wanted.ts';
+import { columnNamed, declaredType, has, mapWanted, type Wanted, type WantedColumns } from '../plan/wanted.ts';
 import type { PlanState } from '../plan-state.ts';
 import { divideAsDeclared } from '../read/integer-division.ts';
 import type { MappedRows } from '../read/mapped.ts';
@@ -85,7 +85,7 @@ export class Branch {
 
   /** A SELECT of columns over the rows that meet the conditions. */
   select(wanted: WantedColumns, conditions: readonly Condition[], tail: Tail = {}): SelectStmt {
-    const targets = (): Node[] => [...wanted].map(([name, w]) => target(this.column(w), name));
+    const targets = (): Node[] => mapWanted(wanted, (w, name) => target(this.column(w), name));
     if (!followsPaths(this, wanted)) return this.#select(targets(), conditions, tail);
     // PostgreSQL may compute values at the end of joined paths before the barrier above, for the rows that these conditions leave
     return this.#paths.select(targets, (columns, isJoined) =>

@@ -58,7 +58,7 @@ function usesOf(state: PlanState, stmt: SelectStmt, relations: readonly ConceptR
     at.distinct = true;
   }
   walk(stmt, (n) => {
-    const [argument] = 'FuncCall' in n && isCount(n.FuncCall) ? (n.FuncCall.args ?? []) : [];
+    const argument = 'FuncCall' in n && isCount(n.FuncCall) ? n.FuncCall.args?.[0] : undefined;
     const at = argument && 'ColumnRef' in argument ? usesAt(argument.ColumnRef) : undefined;
     if (at === undefined) return undefined;
     at.counted++;

@@ -45,7 +45,11 @@ export class ExposedColumns {
   /** The name of a node's column in the sub-select's result. */
   nameOf(node: PathNode, column: string, alias: string): string {
     visited(this.#columns.size);
-    for (const [name, e] of this.#columns) if (e.node === node && e.column === column && e.alias === alias) return name;
+    let known: string | undefined;
+    this.#columns.forEach((e, name) => {
+      if (e.node === node && e.column === column && e.alias === alias) known ??= name;
+    });
+    if (known !== undefined) return known;
     const name = this.#names.alias();
     this.#columns.set(name, { node, alias, column });
     return name;

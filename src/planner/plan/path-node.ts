@@ -80,7 +80,7 @@ export class PathNode {
 
   #addTo(nodes: PathNode[]): void {
     nodes.push(this);
-    for (const child of this.children.values()) child.#addTo(nodes);
+    if (this.children.size > 0) for (const child of this.children.values()) child.#addTo(nodes);
   }
 
   /** The node that a step leads to. Writers who see different parts of the model get different nodes for the same path. */

@@ -153,7 +153,11 @@ export const namesOf = (nodes: readonly Node[] | undefined): string[] => (nodes 
 export const lastName = (names: readonly Node[] | undefined): string => nameOf(names?.at(-1)) ?? '';
 
 /** The texts of the fields of a ColumnRef; `*` for a star. */
-export const fieldsOf = (ref: ColumnRef): string[] => (ref.fields ?? []).map((f) => nameOf(f) ?? '*');
+export function fieldsOf({ fields }: ColumnRef): string[] {
+  // most references have a single name
+  if (fields?.length === 1) return [nameOf(fields[0]) ?? '*'];
+  return (fields ?? []).map((f) => nameOf(f) ?? '*');
+}
 
 /** A deep copy of a tree. */
 export const clone = <T>(tree: T): T => structuredCloneTree(tree) as T;
@@ -184,7 +188,8 @@ export function isSame(a: unknown, b: unknown, step?: () => void): boolean {
     for (let i = 0; i < a.length; i++) if (!isSame(a[i], b[i], step)) return false;
     return true;
   }
-  const [first, second] = [a as Record<string, unknown>, b as Record<string, unknown>];
+  const first = a as Record<string, unknown>;
+  const second = b as Record<string, unknown>;
   let left = 0;
   for (const k in first) {
     const one = first[k];

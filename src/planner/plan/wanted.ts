@@ -131,3 +131,12 @@ function storedIntegers(concept: Concept, def: PropertyDef): ReadonlySet<string>
   }
   return found;
 }
+
+/** What `make` returns for each wanted column, in order. */
+export function mapWanted<T>(wanted: WantedColumns, make: (column: Wanted, name: string) => T): T[] {
+  const made: T[] = [];
+  wanted.forEach((column, name) => {
+    made.push(make(column, name));
+  });
+  return made;
+}

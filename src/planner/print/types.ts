@@ -64,7 +64,8 @@ export function typeName(sink: Sink, t: TypeName): void {
     modifiers(sink, t.typmods);
     if (sql !== undefined) sink.text += sql[1];
   }
-  for (const bound of t.arrayBounds ?? []) {
+  if (t.arrayBounds === undefined) return;
+  for (const bound of t.arrayBounds) {
     const size = (bound as { Integer?: { ival?: number } }).Integer;
     if (size === undefined) throw unsupported('this array bound');
     sink.text += size.ival === -1 ? '[]' : `[${size.ival ?? 0}]`;

@@ -30,26 +30,18 @@ export class DeclaredTables {
     this.#schemas.set(schema, tables);
     const table = tables.get(name) ?? { sets: new Set(), isWhole };
     tables.set(name, table);
-    for (const set of [own, ...columns]) if (set.size > 0) table.sets.add(set);
+    if (own.size > 0) table.sets.add(own);
+    for (const set of columns) if (set.size > 0) table.sets.add(set);
     table.isWhole ||= isWhole;
   }
 
   get all(): readonly DeclaredTable[] {
-    return [...this.#schemas].flatMap(([schema, tables]) =>
-      [...tables].map(([name, { sets, isWhole }]) => ({ schema, name, columns: new Names([...sets]), isWhole })),
-    );
-  }
-}
-
-/** The union of several sets of names. */
-class Names {
-  readonly #sets: readonly ReadonlySet<string>[];
-
-  constructor(sets: readonly ReadonlySet<string>[]) {
-    this.#sets = sets;
-  }
-
-  has(name: string): boolean {
-    return this.#sets.some((set) => set.has(name));
+    const all: DeclaredTable[] = [];
+    for (const [schema, tables] of this.#schemas)
+      for (const [name, { sets, isWhole }] of tables) {
+        const list = [...sets];
+        all.push({ schema, name, columns: { has: (column) => list.some((set) => set.has(column)) }, isWhole });
+      }
+    return all;
   }
 }

@@ -63,7 +63,8 @@ export function finishAggregates(block: Block): boolean {
   refuseBareMeasures([stmt.whereClause, stmt.groupClause], block.references, true);
   const outer = [stmt.targetList, stmt.havingClause, stmt.sortClause, stmt.distinctClause, stmt.windowClause];
   refuseBareMeasures(outer, block.references);
-  const tree = nodesIn([outer, stmt.whereClause, stmt.groupClause], relations);
+  let nodes: ReadonlySet<PathNode> | undefined;
+  const tree = (): ReadonlySet<PathNode> => (nodes ??= nodesIn([outer, stmt.whereClause, stmt.groupClause], relations));
   const measures = measureItems(block, outer);
   const taken = new Set(measures.map((m) => m.node));
   const calls = callsOf(outer, facts, tree).filter((c) => !taken.has(c.node));
@@ -73,7 +74,7 @@ export function finishAggregates(block: Block): boolean {
     ...measures,
   ];
 
-  if (isPlain(items, tree, facts)) {
+  if (isPlain(items, tree(), facts)) {
     for (const clause of ['targetList', 'havingClause', 'sortClause', 'distinctClause', 'windowClause'] as const) {
       const value = stmt[clause];
       if (value && measures.length > 0) (stmt as Record<string, unknown>)[clause] = rewrite(value, (n) => measures.find((m) => m.node === n)?.expression);

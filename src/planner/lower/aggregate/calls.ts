@@ -44,7 +44,7 @@ function commonLevel(nodes: Iterable<PathNode>, facts: BlockFacts): Spine | unde
  * The aggregate calls in some trees that belong to the block. `tree`: all nodes that the block uses, for calls without columns.
  * @throws SvcError 400 `fanout`
  */
-export function callsOf(trees: readonly unknown[], facts: BlockFacts, tree: ReadonlySet<PathNode>): Call[] {
+export function callsOf(trees: readonly unknown[], facts: BlockFacts, tree: () => ReadonlySet<PathNode>): Call[] {
   const calls: Call[] = [];
   walk(trees, (n) => {
     if ('SelectStmt' in n) return false;
@@ -76,14 +76,14 @@ function belongs(call: FuncCall, scope: Scope, references: References): boolean 
 /** The arguments, ORDER BY and WITHIN GROUP of a call, without the direct arguments of ordered-set aggregates. */
 const argumentsOf = (call: FuncCall): unknown[] => [call.agg_within_group ? undefined : call.args, call.agg_order];
 
-function callOf(node: Node, call: FuncCall, facts: BlockFacts, tree: ReadonlySet<PathNode>): Call {
+function callOf(node: Node, call: FuncCall, facts: BlockFacts, tree: () => ReadonlySet<PathNode>): Call {
   const nodes = nodesIn(argumentsOf(call), facts.relations);
   let columns = false;
   walk(argumentsOf(call), (n) => {
     if ('ColumnRef' in n && facts.references.owner(n.ColumnRef) === facts.scope) columns = true;
     return undefined;
   });
-  const used = columns ? nodes : facts.cube ? NONE : tree;
+  const used = columns ? nodes : facts.cube ? NONE : tree();
   const common = commonLevel(used, facts);
   if (!common) throw fanout(node, call, used, columns, facts);
   return { node, call, ...common, ignoresDuplicates: ignoresDuplicates(call), nodes: common.proved.size > 0 ? new Set(used) : nodes };

@@ -88,9 +88,14 @@ export const followsPaths = (rows: RowsOfMapping, wanted: WantedColumns): boolea
 
 /** True if an expression of the wanted columns, or a mask on them, passes a test. */
 function anyWanted({ state, mapping, mapped }: RowsOfMapping, wanted: WantedColumns, counts: (reads: Reads) => boolean): boolean {
-  const seen = new Set<PropertyDef>();
-  const follows = (def: PropertyDef): boolean => followsAny(state, def, mapping, seen, counts);
-  return [...wanted.values()].some((w) => (w.kind === 'property' ? follows(w.def) : w.kind === 'entity_label' && mapped.label.some(follows)));
+  let seen: Set<PropertyDef> | undefined;
+  const follows = (def: PropertyDef): boolean => {
+    if (def.expression === null && state.policies === undefined) return false;
+    seen ??= new Set();
+    return followsAny(state, def, mapping, seen, counts);
+  };
+  for (const w of wanted.values()) if (w.kind === 'property' ? follows(w.def) : w.kind === 'entity_label' && mapped.label.some(follows)) return true;
+  return false;
 }
 
 /**
