@@ -11,10 +11,11 @@ import { prepareRead } from '../../src/service/read/read.ts';
 import type { Session } from '../../src/service/session.ts';
 import { Spending } from '../../src/service/spending.ts';
 
-/** `cold`: a new text. `verify`: the check of its finished SQL, once for a plan. `warm`: a text whose plan is in the service's cache, with the steps before the look-up. */
+/** `cold`: a new text. `made`: parsing its finished SQL. `verify`: the check of that SQL, once for a plan. `warm`: a text whose plan is in the service's cache, with the steps before the look-up. */
 export interface Planning {
   readonly parse: (text: string) => unknown;
   readonly cold: (text: string) => unknown;
+  readonly made: (text: string) => unknown;
   readonly verify: (text: string) => unknown;
   readonly warm: (text: string) => Promise<unknown>;
 }
@@ -26,14 +27,16 @@ export function planning(model: string, parser: SqlParser): Planning {
   const graph = graphOf(model, 'world', parser);
   const context = planContext(graph, parser);
   const plans = new Map<string, Plan>();
+  const planOf = (text: string): Plan => {
+    const plan = plans.get(text) ?? planSelect(context, { text, offset: 0 });
+    plans.set(text, plan);
+    return plan;
+  };
   return {
     parse: (text) => parser.parse(text),
     cold: (text) => planSelect(context, { text, offset: 0 }),
-    verify: (text) => {
-      const plan = plans.get(text) ?? planSelect(context, { text, offset: 0 });
-      plans.set(text, plan);
-      return verify(parser, plan.sql, plan.declared);
-    },
+    made: (text) => parser.parse(planOf(text).sql),
+    verify: (text) => verify(parser, planOf(text).sql, planOf(text).declared),
     warm: async (text) => {
       for (const source of splitScript(text)) await prepareRead(administratorSession(parser), parseStatement(source) as ReadStatement, graph, true);
     },
