@@ -33,8 +33,8 @@ export const STEPS_OF_A_CHARACTER = 8;
 /** One script of modelling statements, with all plans that check it: a model of a few thousand concepts. */
 export const SCRIPT_LIMITS: Limits = { nodes: 500_000, steps: 12_000_000, entries: 400_000, units: 12_000_000 };
 
-/** The cost of one character of a modelling statement, which is split, tokenized and parsed. */
-export const STEPS_OF_A_MODELLING_CHARACTER = 2;
+/** The cost of one character of a modelling statement that is applied to a model, which stores its texts. */
+export const STEPS_OF_A_MODELLING_CHARACTER = 1;
 
 /** The cost of parsing a piece of SQL of a model and walking its tree: a constant, plus a cost for each character. */
 export const stepsOfPiece = (characters: number): number => 400 + 3 * characters;

@@ -1,5 +1,6 @@
 /** PostgreSQL's own grammar as one synchronous function. The caller provides the compiled module and its glue (dist/parser/). */
 import type { ParseResult as PgParseResult, RawStmt } from '@pgsql/types';
+import { visited } from '../budget.ts';
 import { badRequest, SvcError } from '../errors.ts';
 import { type Instance, instantiate, type ParserGlue, type RawResult } from './parser-runtime.ts';
 
@@ -24,6 +25,9 @@ export interface SqlParser {
 
 /** An instance is replaced when its memory exceeds this size, because WebAssembly memory never shrinks. */
 export const REPLACE_ABOVE = 64 * 2 ** 20;
+
+/** The characters of a tree's JSON whose creation, parsing and walks cost as much as a step of a budget: a text of short names and numbers has a larger tree than others. */
+const CHARACTERS_OF_A_STEP = 4;
 
 /** PostgreSQL's own messages for a text that is too deep or too large. */
 const EXHAUSTED = /^(stack depth limit exceeded|out of memory|memory exhausted|invalid memory alloc request size)/;
@@ -51,6 +55,7 @@ export function createParser(module: WebAssembly.Module, glue: ParserGlue): SqlP
       try {
         const result = run(sql);
         if ('json' in result) {
+          visited(result.json.length / CHARACTERS_OF_A_STEP);
           const tree = JSON.parse(result.json) as PgParseResult;
           return { ...tree, stmts: tree.stmts ?? [] };
         }

@@ -3,9 +3,10 @@ import { visited } from '../budget.ts';
 import { quoted } from '../errors.ts';
 import type { Places } from './apply/context.ts';
 import { firstPlace } from './apply/finish-concepts.ts';
+import { folded } from './apply/lists.ts';
 import type { Concept, Graph, Rows } from './graph.ts';
 import type { MappingDef } from './model.ts';
-import { sameName } from './names.ts';
+import { fold, sameName } from './names.ts';
 import { comparable, findType, postgresFamily } from './types.ts';
 
 export interface Warning {
@@ -55,10 +56,15 @@ function unmappedProperties(graph: Graph, places?: Places): Warning[] {
     if (declared.length === 0) continue;
     const sources = sourceMappings(c.rows);
     if (sources.length === 0 || sources.some((s) => s.mapping.columns.length === 0)) continue;
-    for (const { def } of declared) {
-      if (sources.some((s) => s.mapping.columns.some((column) => sameName(column.name, def.name)))) continue;
-      // a property that is listed again was already reported for the concept that declares it first
-      if (c.ancestors.some((a) => a.def?.properties.some((p) => sameName(p, def.name)))) continue;
+    visited(declared.length + sources.reduce((sum, s) => sum + s.mapping.columns.length, 0));
+    const provided = folded(sources.flatMap((s) => s.mapping.columns.map((column) => column.name)));
+    const lacking = declared.filter((p) => !provided.has(fold(p.def.name)));
+    if (lacking.length === 0) continue;
+    // a property that is listed again was already reported for the concept that declares it first
+    const listedAbove = folded(c.ancestors.flatMap((a) => a.def?.properties ?? []));
+    visited(listedAbove.size);
+    for (const { def } of lacking) {
+      if (listedAbove.has(fold(def.name))) continue;
       const offset = places?.near('concept', c.name, 'property', def.name) ?? firstPlace(sources.map((s) => places?.get('mapping', s.mapping.name)));
       found.push(
         warning(
@@ -132,15 +138,20 @@ function duplicateMappings(graph: Graph, places?: Places): Warning[] {
 /** Columns of a mapping that provide no property. Additional columns of a link mapping are its link columns. */
 function unusedColumns(graph: Graph, places?: Places): Warning[] {
   const found: Warning[] = [];
+  const ofRows = new Map<Concept, ReadonlySet<string>>();
+  const usedBy = (m: MappingDef, concept: Concept): ReadonlySet<string> => {
+    if (m.kind === 'multi') return folded([...(concept.key?.properties.map((p) => p.name) ?? []), m.property ?? '']);
+    const known = ofRows.get(concept) ?? folded(concept.properties.filter((p) => p.def.expression === null).map((p) => p.def.name));
+    ofRows.set(concept, known);
+    return known;
+  };
   for (const m of graph.model.mappings) {
     const concept = m.concept === null ? undefined : graph.concept(m.concept);
     if (!concept || m.columns.length === 0) continue;
-    const used =
-      m.kind === 'multi'
-        ? [...(concept.key?.properties.map((p) => p.name) ?? []), m.property ?? '']
-        : concept.properties.filter((p) => p.def.expression === null).map((p) => p.def.name);
+    const used = usedBy(m, concept);
+    visited(m.columns.length);
     for (const column of m.columns) {
-      if (used.some((name) => sameName(name, column.name))) continue;
+      if (used.has(fold(column.name))) continue;
       const message = `the mapping ${quoted(m.name)} has a column ${quoted(column.name)}, which is not a property that it could provide for ${quoted(concept.name)}`;
       found.push(warning('unused_column', `mapping ${m.name}`, message, places?.get('mapping', m.name)));
     }

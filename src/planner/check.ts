@@ -19,6 +19,9 @@ import { PlanState } from './plan-state.ts';
 import { dividesIntegers } from './read/integer-division.ts';
 import { tableQuery } from './read/tables.ts';
 
+/** The constant part of the cost of planning a piece of SQL of a model, without what grows with it. */
+export const STEPS_OF_A_PLAN = 1_500;
+
 /** A piece of SQL of the model, and its place in the script that creates it. */
 export interface Piece {
   /** What the SQL belongs to. */
@@ -98,6 +101,7 @@ function checkTables(state: PlanState, { sql }: { readonly sql: string }, offset
 }
 
 function checkPiece(state: PlanState, graph: Graph, piece: Piece): void {
+  if (piece.kind !== 'mapping') visited(STEPS_OF_A_PLAN);
   switch (piece.kind) {
     case 'view':
       checkView(state, graph, piece);

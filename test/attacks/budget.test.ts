@@ -11,6 +11,7 @@ import type { ModelStatement, RollbackOntology } from '../../src/language/statem
 import { applyStatement, finish, Places } from '../../src/ontology/apply.ts';
 import { compile } from '../../src/ontology/compile.ts';
 import { EMPTY_MODEL, type Model, type PropertyDef } from '../../src/ontology/model.ts';
+import { validate } from '../../src/ontology/validate.ts';
 import { checkModel, planSelect } from '../../src/planner/index.ts';
 import { accessKey } from '../../src/service/caller/policies.ts';
 import { systemTables } from '../../src/service/tell/system.ts';
@@ -269,6 +270,74 @@ it('a plan reads the columns of the mappings of a relationship in linear time', 
     return reads;
   };
   expect(readsOf(200)).toBeLessThan(2.5 * readsOf(100));
+});
+
+/** Values whose `key` counts how often it is read. */
+function counting<T extends object>(key: string, reads: { count: number }, value: T): T {
+  const read = (value as Record<string, unknown>)[key];
+  return Object.defineProperty({ ...value }, key, {
+    enumerable: true,
+    get: () => {
+      reads.count++;
+      return read;
+    },
+  });
+}
+
+describe('names that a statement has twice are found in linear time:', () => {
+  const named = (text: string, n: number): string => Array.from({ length: n }, (_, i) => `${text}${i}`).join(', ');
+  const applyContext = { ...createSqlReader(parser, 'svc'), ontology: 'm', datasources: ['main'], activeDatasource: 'main', product: 'svc' };
+  /** How often the texts of names are read while a statement is applied. */
+  const readsOf = (text: string): number => {
+    const reads = { count: 0 };
+    const name = (n: { readonly text: string; readonly offset: number }) => counting('text', reads, n);
+    const element = (e: object): object =>
+      Object.fromEntries(
+        Object.entries(e).map(([key, value]) => [key, key === 'name' ? name(value) : Array.isArray(value) && key !== 'tags' ? value.map(name) : value]),
+      );
+    const statement = parseStatement({ text, offset: 0 }) as Exclude<ModelStatement, RollbackOntology>;
+    const counted = {
+      ...statement,
+      ...('parents' in statement ? { parents: statement.parents.map(name), elements: statement.elements.map(element) } : {}),
+    } as typeof statement;
+    const columnsOf: typeof applyContext.columnsOf = (sql) => applyContext.columnsOf(sql)?.map((c) => counting('name', reads, c)) ?? null;
+    applyStatement(EMPTY_MODEL, counted, { ...applyContext, columnsOf, places: new Places() });
+    return reads.count;
+  };
+  const statements: Readonly<Record<string, (n: number) => string>> = {
+    'the parents of a concept': (n) => `CREATE CONCEPT c INHERITS (${named('p', n)})`,
+    'the properties of its key': (n) => `CREATE CONCEPT c (a int, PRIMARY KEY (${named('k', n)}))`,
+    'its relationships': (n) =>
+      `CREATE CONCEPT c (a int, ${Array.from({ length: n }, (_, i) => `CONSTRAINT r${i} FOREIGN KEY (a) REFERENCES c (a)`).join(', ')})`,
+    'the parts of a relationship': (n) => `CREATE CONCEPT c (CONSTRAINT r MULTIREFERENCE c INCLUDES (${named('i', n)}))`,
+    'the columns of a mapping': (n) => `CREATE MAPPING m INTO c AS SELECT ${named('x', n)} FROM t`,
+  };
+  it.each(Object.entries(statements))('%s', (_what, statement) => {
+    const reads = readsOf(statement(100));
+    expect(reads).toBeGreaterThanOrEqual(100);
+    expect(readsOf(statement(200))).toBeLessThan(2.5 * reads);
+  });
+
+  it('the columns of mappings that provide no property', () => {
+    const readsOfModel = (n: number): number => {
+      const model = modelOf(
+        `CREATE CONCEPT c (a int, ${named('p', n).replaceAll(/(p\d+)/g, '$1 int')}, PRIMARY KEY (a)); CREATE MAPPING m INTO c AS SELECT a, ${named('x', n)} FROM t`,
+      );
+      const reads = { count: 0 };
+      const mappings = model.mappings.map((m) => ({ ...m, columns: m.columns.map((column) => counting('name', reads, column)) }));
+      expect(validate(compile({ ...model, mappings }, 'm')).filter((w) => w.code === 'unused_column')).toHaveLength(n);
+      return reads.count;
+    };
+    expect(readsOfModel(200)).toBeLessThan(2.5 * readsOfModel(100));
+  });
+});
+
+it('the tree of a text counts by its size: a text of numbers costs more than a literal of the same length', () => {
+  const stepsOf = (sql: string): number => outcomeOf(() => void parser.parse(sql)).steps;
+  const literal = stepsOf(`SELECT '${'x'.repeat(20_000)}'`);
+  const numbers = stepsOf(`SELECT ${'1,'.repeat(10_000)}1`);
+  expect(literal).toBeGreaterThan(5000);
+  expect(numbers).toBeGreaterThan(10 * literal);
 });
 
 it('policies on each concept of a long line cost a statement little that reads none of them', () => {

@@ -121,6 +121,8 @@ export const HEAVY_SCRIPTS: Readonly<Record<string, string>> = {
   '9,000 mappings of one concept, and a view': `${BASE}${range(9000, (i) => `CREATE MAPPING m${i} INTO city AS SELECT id AS city_id, n AS name FROM raw.t${i};`, '')}CREATE VIEW v AS SELECT * FROM svc.city;`,
   '8,000 views over 1,000 mappings': `${BASE}${range(1000, (i) => `CREATE MAPPING m${i} INTO city AS SELECT id AS city_id, n AS name FROM raw.t${i};`, '')}${range(8000, (i) => `CREATE VIEW v${i} AS SELECT name FROM svc.city WHERE name = 'x${i}';`, '')}`,
   '2,000 views over 1,500 mappings of one table': `${BASE}${range(1500, (i) => `CREATE MAPPING m${i} INTO city AS SELECT id AS city_id, n AS name FROM raw.t WHERE k = ${i};`, '')}${range(2000, (i) => `CREATE VIEW v${i} AS SELECT name FROM svc.city WHERE name = 'x${i}';`, '')}`,
+  '1,500 mappings with conditions of 40 parts': `${BASE}${range(1500, (i) => `CREATE MAPPING m${i} INTO city AS SELECT id AS city_id, n AS name FROM raw.t${i} WHERE ${range(40, (j) => `k${j} = ${j}`, ' OR ')};`, '')}`,
+  '3,000 equal cubes': `${BASE}CREATE MEASURE n bigint AS SELECT COUNT(city_id);CREATE CONCEPT k (n MEASURE bigint) INHERITS (city);${range(3000, (i) => `CREATE ONTOLOGY CUBE q${i} AS SELECT name AS k, "measure.n" AS n FROM dsvc.k;`, '')}`,
   '12,000 small views': `${BASE}${range(12_000, (i) => `CREATE VIEW v${i} AS SELECT name FROM svc.city WHERE name = 'x${i}';`, '')}`,
   '20,000 tags of one concept': `${BASE}${range(20_000, (i) => `ALTER CONCEPT city UPDATE TAG t${i} = 'x';`, '')}`,
   '8,000 concepts, all dropped again': `${BASE}${range(8000, (i) => `CREATE CONCEPT d${i};`, '')}${range(8000, (i) => `DROP CONCEPT d${i};`, '')}`,

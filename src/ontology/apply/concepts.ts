@@ -23,9 +23,12 @@ export function createConcept(model: Model, s: CreateConcept, context: ApplyCont
   const build = new ConceptBuilder(model, name, context);
   for (const element of s.elements) build.add(element);
   const parents: string[] = [];
+  const named = new Set([THING]);
   for (const parent of s.parents) {
     places.set(parent.offset, 'concept', name, 'parent', parent.text);
-    if (!sameName(parent.text, THING) && !parents.some((p) => sameName(p, parent.text))) parents.push(parent.text);
+    if (named.has(fold(parent.text))) continue;
+    named.add(fold(parent.text));
+    parents.push(parent.text);
   }
   const logic = logicOf(s, name, context);
   const def: ConceptDef = { name, parents, ...build.parts, description: s.description, tags: tagsOf(s.tags), logic };
@@ -45,6 +48,7 @@ class ConceptBuilder {
   readonly created: PropertyDef[] = [];
   /** Folded names of the properties and measures listed so far. */
   readonly #listed = new Set<string>();
+  readonly #related = new Set<string>();
   readonly #model: Model;
   readonly #concept: string;
   readonly #context: ApplyContext;
@@ -131,9 +135,11 @@ class ConceptBuilder {
     const code = what === 'key' ? 'bad_key' : 'bad_label';
     if (into.length > 0) throw badRequest(code, `the concept ${quoted(this.#concept)} has two clauses ${title}`, { offset });
     this.#context.places.set(offset, 'concept', this.#concept, what);
+    const named = new Set<string>();
     for (const n of list) {
-      if (into.some((p) => sameName(p, n.text))) throw badRequest(code, `${title} names ${quoted(n.text)} twice`, { offset: n.offset });
+      if (named.has(fold(n.text))) throw badRequest(code, `${title} names ${quoted(n.text)} twice`, { offset: n.offset });
       this.#context.places.set(n.offset, 'concept', this.#concept, what, n.text);
+      named.add(fold(n.text));
       into.push(n.text);
     }
   }
@@ -142,9 +148,10 @@ class ConceptBuilder {
     const { places } = this.#context;
     const path = ['concept', this.#concept, 'relationship', e.name.text];
     checkName(e.name, 'relationship', this.#had(e.name));
-    if (this.parts.relationships.some((r) => sameName(r.name, e.name.text))) {
+    if (this.#related.has(fold(e.name.text))) {
       throw badRequest('exists', `the concept ${quoted(this.#concept)} has two relationships ${quoted(e.name.text)}`, { offset: e.name.offset });
     }
+    this.#related.add(fold(e.name.text));
     places.set(e.name.offset, ...path);
     places.set(e.target.offset, ...path, 'target');
     if (e.inverse) {
@@ -191,7 +198,8 @@ class ConceptBuilder {
   }
 
   #included(names: readonly Name[], relationship: Name): readonly string[] {
-    const twice = names.find((n, i) => names.slice(0, i).some((other) => sameName(other.text, n.text)));
+    const named = new Set<string>();
+    const twice = names.find((n) => named.size === named.add(fold(n.text)).size);
     if (twice === undefined) return names.map((n) => n.text);
     throw badRequest('bad_includes', `the relationship ${quoted(relationship.text)} includes ${quoted(twice.text)} twice`, { offset: twice.offset });
   }

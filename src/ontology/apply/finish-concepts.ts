@@ -9,6 +9,7 @@ import { onwardOf } from '../parts.ts';
 import { unknown } from './checks.ts';
 import { keyOf, type Places } from './context.ts';
 import { checkComposed, checkIncludesCycles } from './finish-composed.ts';
+import { folded, lists } from './lists.ts';
 
 const conceptNames = (graph: Graph): string[] => ['thing', ...graph.concepts.map((c) => c.name)];
 const propertyNames = (concept: Concept): string[] => concept.properties.map((p) => p.def.name);
@@ -78,12 +79,10 @@ export function placeOf(c: Concept, places: Places, ...path: string[]): number |
 const noProperty = (name: string, c: Concept, offset: number | undefined, what: string): SvcError =>
   unknown('property', name, offset, propertyNames(c), ` of concept ${quoted(c.name)}${what}`);
 
-function has(c: Concept, name: string): boolean {
-  return c.properties.some((p) => sameName(p.def.name, name));
-}
+const has = (c: Concept, name: string): boolean => lists(c.properties, name);
 
 /** True if a concept has a property; of `thing`, if any concept has it. */
-const hasOrBelow = (c: Concept, name: string): boolean => has(c, name) || (c.def === null && c.derivedProperties.some((p) => sameName(p.def.name, name)));
+const hasOrBelow = (c: Concept, name: string): boolean => has(c, name) || (c.def === null && lists(c.derivedProperties, name));
 
 function checkNames(c: Concept, what: 'key' | 'label', places: Places): void {
   const names = (what === 'key' ? c.def?.primaryKey : c.def?.label) ?? [];
@@ -96,7 +95,8 @@ function checkKey(c: Concept, places: Places): void {
   const own = c.def?.primaryKey ?? [];
   const inherited = new Map<Concept, string>();
   for (const parent of c.parents) if (parent.key) inherited.set(parent.key.holder, keyText(parent.key.properties.map((p) => p.name)));
-  const calculated = own.find((name) => c.properties.some((p) => sameName(p.def.name, name) && p.def.expression !== null));
+  const computed = own.length === 0 ? new Set() : folded(c.properties.filter((p) => p.def.expression !== null).map((p) => p.def.name));
+  const calculated = own.find((name) => computed.has(fold(name)));
   if (calculated !== undefined) {
     throw badRequest('bad_key', `the key of ${quoted(c.name)} contains the calculated property ${quoted(calculated)}`, {
       offset: placeOf(c, places, 'key', calculated),
@@ -225,7 +225,7 @@ function checkLogic(c: Concept, graph: Graph, places: Places): void {
     if (ref.nested || !isPlain(ref.name) || (ref.qualifier !== null && !sameName(ref.qualifier, source.name))) continue;
     const wide = logic.schema === 'svc' ? [] : source.derivedProperties;
     const multi = logic.schema === 'dsvc' ? source.multi : [];
-    if ([...source.properties, ...wide, ...multi].some((p) => sameName(p.def.name, ref.name))) continue;
+    if ([source.properties, wide, multi].some((list) => lists(list, ref.name))) continue;
     throw unknown('property', ref.name, ref.offset, propertyNames(source), ` of concept ${quoted(source.name)}`);
   }
 }

@@ -2,12 +2,13 @@
 import { badRequest, quoted, type SvcError } from '../../errors.ts';
 import type { Concept, Graph } from '../graph.ts';
 import { directionOf, type Pairs, type relationshipOf } from '../links.ts';
-import type { ColumnDef, LinkDef, MappingDef } from '../model.ts';
-import { sameName, THING } from '../names.ts';
+import type { LinkDef, MappingDef } from '../model.ts';
+import { fold, THING } from '../names.ts';
 import { listed, unknown } from './checks.ts';
 import type { Places } from './context.ts';
+import { folded, lists } from './lists.ts';
 
-const gives = (columns: readonly ColumnDef[], name: string): boolean => columns.some((c) => sameName(c.name, name));
+const columnsGivenBy = (m: MappingDef): ReadonlySet<string> => folded(m.columns.map((c) => c.name));
 
 /** Whether the columns of a mapping's SELECT are known. If its text does not determine them, `columns` is empty and the checks are skipped. */
 const hasKnownColumns = (m: MappingDef): boolean => m.columns.length > 0;
@@ -46,7 +47,8 @@ export function checkMapping(m: MappingDef, lookup: LinkLookup, places: Places):
     checkMulti(m, concept, places);
     return;
   }
-  if (hasKnownColumns(m) && !concept.properties.some((p) => p.def.expression === null && gives(m.columns, p.def.name))) {
+  const given = columnsGivenBy(m);
+  if (hasKnownColumns(m) && !concept.properties.some((p) => p.def.expression === null && given.has(fold(p.def.name)))) {
     throw badRequest(
       'bad_mapping',
       `the mapping ${quoted(m.name)} provides none of the properties of concept ${quoted(concept.name)}; its columns are ${listed(m.columns.map((c) => quoted(c.name)))}`,
@@ -61,7 +63,7 @@ export function checkMapping(m: MappingDef, lookup: LinkLookup, places: Places):
 function checkMulti(m: MappingDef, concept: Concept, places: Places): void {
   const name = m.property ?? '';
   const offset = places.near('mapping', m.name, 'property') ?? places.near('concept', concept.name);
-  if (!concept.multi.some((p) => sameName(p.def.name, name))) {
+  if (!lists(concept.multi, name)) {
     throw unknown(
       'property',
       name,
@@ -76,7 +78,8 @@ function checkMulti(m: MappingDef, concept: Concept, places: Places): void {
     });
   }
   if (!hasKnownColumns(m)) return;
-  const missing = [...concept.key.properties.map((p) => p.name), name].filter((p) => !gives(m.columns, p));
+  const given = columnsGivenBy(m);
+  const missing = [...concept.key.properties.map((p) => p.name), name].filter((p) => !given.has(fold(p)));
   if (missing.length > 0) {
     throw badRequest('bad_mapping', `the mapping ${quoted(m.name)} does not provide ${listed(missing.map(quoted))}`, {
       offset,
@@ -100,10 +103,11 @@ function checkLink(m: MappingDef, link: LinkDef, lookup: LinkLookup, places: Pla
     );
   }
   if (!lookup.find(link)) throw noSuchPair(link, lookup, place);
+  const given = columnsGivenBy(m);
   for (const end of ends) {
     const concept = graph.concept(end.concept);
     for (const name of end.references) {
-      if (concept?.properties.some((p) => sameName(p.def.name, name))) continue;
+      if (concept && lists(concept.properties, name)) continue;
       throw unknown(
         'property',
         name,
@@ -112,7 +116,7 @@ function checkLink(m: MappingDef, link: LinkDef, lookup: LinkLookup, places: Pla
         ` of concept ${quoted(end.concept)}`,
       );
     }
-    const column = hasKnownColumns(m) ? end.columns.find((c) => !gives(m.columns, c)) : undefined;
+    const column = hasKnownColumns(m) ? end.columns.find((c) => !given.has(fold(c))) : undefined;
     if (column === undefined) continue;
     throw badRequest(
       'bad_mapping',

@@ -6,6 +6,18 @@ import { visited } from '../../budget.ts';
 import type { Model } from '../model.ts';
 import { fold } from '../names.ts';
 
+/** The folded names of a list. To compare each of many names with each of a list would take quadratic time. */
+export const folded = (names: readonly string[]): ReadonlySet<string> => new Set(names.map(fold));
+
+const LISTED = new WeakMap<object, ReadonlySet<string>>();
+
+/** Whether a list of properties has one of this name. The names of a list are folded once. */
+export function lists(properties: readonly { readonly def: { readonly name: string } }[], name: string): boolean {
+  const known = LISTED.get(properties) ?? folded(properties.map((p) => p.def.name));
+  LISTED.set(properties, known);
+  return known.has(fold(name));
+}
+
 /** The number of values that can be copied in one step of effort. */
 const COPIED_IN_A_STEP = 10;
 

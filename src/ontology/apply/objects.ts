@@ -17,7 +17,10 @@ export function createProperty(model: Model, s: CreateProperty, context: ApplyCo
   if (find(model.measures, s.name.text)) throw exists('measure', s.name.text, s.name.offset);
   if (old && !s.replace) throw exists('property', old.name, s.name.offset);
   if (old && old.multi !== s.multi) {
-    const user = model.concepts.find((c) => [...c.properties, ...c.multi].some((p) => sameName(p, old.name)));
+    const user = model.concepts.find((c) => {
+      visited(2 * (c.properties.length + c.multi.length));
+      return [...c.properties, ...c.multi].some((p) => sameName(p, old.name));
+    });
     if (user) {
       throw badRequest('in_use', `the concept ${quoted(user.name)} uses ${quoted(old.name)} as ${old.multi ? 'a multi-value' : 'a single-valued'} property`, {
         offset: s.name.offset,
@@ -79,7 +82,8 @@ export function createMapping(model: Model, s: CreateMapping, context: ApplyCont
   }
   notInternal(context.relationsOf(s.sql));
   const columns = context.columnsOf(s.sql) ?? [];
-  const duplicate = columns.find((c, i) => columns.findIndex((d) => sameName(c.name, d.name)) < i);
+  const named = new Set<string>();
+  const duplicate = columns.find((c) => named.size === named.add(fold(c.name)).size);
   if (duplicate) throw badRequest('duplicate_column', `the mapping ${quoted(name)} has two columns ${quoted(duplicate.name)}`, { offset: s.sql.offset });
   return {
     ...model,

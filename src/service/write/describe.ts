@@ -12,6 +12,7 @@ import { type ColumnDef, isRaw, type MappingDef, type Model, type ViewDef } from
 import { fold } from '../../ontology/names.ts';
 import { Resolver } from '../../planner/bind/resolve.ts';
 import { viewItem } from '../../planner/bind/views.ts';
+import { STEPS_OF_A_PLAN } from '../../planner/check.ts';
 import { equivalentOfCall } from '../../planner/guard/dialects.ts';
 import { lowerBlocks } from '../../planner/lower/finish.ts';
 import { settleBarriers } from '../../planner/plan/barriers.ts';
@@ -26,6 +27,9 @@ import type { Runtime } from '../runtime.ts';
 
 /** The maximum number of concurrent requests. */
 const CONCURRENCY = 6;
+
+/** The cost of a question, in steps: the verification of a short text, and a request. */
+const STEPS_OF_A_QUESTION = 3_000;
 
 /** A question to a datasource about the columns of a mapping or view. */
 export interface Question {
@@ -63,7 +67,7 @@ export function questionsAbout(
     try {
       const work = new PlanState(context);
       const sql = work.texts.tableSql(def as MappingDef | ViewDef);
-      visited(stepsOfPiece(sql.length));
+      visited(STEPS_OF_A_QUESTION + stepsOfPiece(sql.length));
       questions.push({
         kind,
         name: def.name,
@@ -140,6 +144,7 @@ export function renewPlacements(runtime: Runtime, { snapshot }: Caller, question
 
 /** Prepares the question about a view over concepts; undefined if no single datasource can answer it. */
 function viewQuestion(runtime: Runtime, caller: Caller, context: PlanContext, view: ViewDef, offset: number, activeDatasource: string): Question | undefined {
+  visited(STEPS_OF_A_PLAN);
   const work = new PlanState(context);
   const { query, columns } = view.cube ? cubeItem(work, view) : viewItem(work, view);
   lowerBlocks(work);
@@ -147,7 +152,7 @@ function viewQuestion(runtime: Runtime, caller: Caller, context: PlanContext, vi
   if (another !== undefined || work.params.length > 0) return undefined;
   const sql = 'SelectStmt' in query ? printSelect(settleBarriers(query.SelectStmt, work, false)) : undefined;
   if (sql === undefined) return undefined;
-  visited(STEPS_OF_A_CHARACTER * sql.length);
+  visited(STEPS_OF_A_QUESTION + STEPS_OF_A_CHARACTER * sql.length);
   return {
     kind: 'view',
     name: view.name,

@@ -1,6 +1,6 @@
 /** An ontology that a script is changing: the model in memory, and the version to be written. */
 import type { Caller } from '../../auth/authenticate.ts';
-import type { Budget } from '../../budget.ts';
+import { type Budget, visited } from '../../budget.ts';
 import { createOntology, createVersion, setAllowedFunctions } from '../../catalog/changes.ts';
 import type { Call } from '../../catalog/db.ts';
 import type { PolicyRow } from '../../catalog/policies.ts';
@@ -155,10 +155,14 @@ export class Draft {
    * @throws SvcError 403 without EDIT on what it changes; 400 if the statement is invalid
    */
   async apply(statement: ModelStatement): Promise<void> {
-    const seen = this.#budget.run(() => this.#seenDraft(), statement.source.offset);
+    const { text, offset } = statement.source;
+    const seen = this.#budget.run(() => {
+      visited(100 + 2 * text.length);
+      return this.#seenDraft();
+    }, offset);
     const { principal } = this.#caller;
     if (!this.#made) requireEdit(principal, statement, seen?.model ?? this.#model, this.name);
-    this.#at = statement.source.offset;
+    this.#at = offset;
     if (statement.ifNotExists && isSeen(statement, seen?.model ?? this.#model)) {
       this.statements++;
       return;
@@ -181,7 +185,7 @@ export class Draft {
     }
     this.#graph = undefined;
     if (this.#steps.length <= MAX_SEARCHED) this.#steps.push({ offset: this.#at, model: this.#model });
-    this.#texts.push(statement.source.text);
+    this.#texts.push(text);
     this.statements++;
   }
 
