@@ -65,12 +65,16 @@ const READ = sql`SELECT j.id::text AS id, j.ontology_id::text AS ontology_id, o.
     CASE WHEN j.run_until <= now() AND j.started IS NOT NULL AND (j.ended IS NULL OR j.ended < j.started) THEN j.run::text END AS lost
   FROM kg_catalog.jobs j JOIN kg_catalog.ontologies o ON o.id = j.ontology_id JOIN kg_catalog.users u ON u.id = j.maker_id
   WHERE j.ontology_id = $1::uuid OR j.id = $2::uuid ORDER BY j.job_key COLLATE "C"`;
-// of several concurrent claims only one succeeds: it locks the row, and the others then see its run
-const CLAIM = sql`WITH claimed AS (UPDATE kg_catalog.jobs SET run = $2::uuid, run_until = now() + make_interval(secs => $4::int), started = now()
-  WHERE id = $1::uuid AND (run IS NULL OR run_until < now()) AND floor(extract(epoch FROM next_run) * 1000)::bigint = $3::bigint AND edition = $5::bigint
-  RETURNING id, ontology_id, kind),
-  begun AS (INSERT INTO kg_catalog.job_starts SELECT ontology_id, kind, $6, now() FROM claimed ON CONFLICT (ontology_id, kind, target) DO UPDATE SET started = now())
-  SELECT id FROM claimed`;
+// of several concurrent claims of a job only one succeeds: it locks the row, and the others then see its run. Of claims of several jobs with one statement, the later
+// ones see the start of the first.
+const CLAIM = sql`WITH wanted AS (SELECT id, ontology_id, kind, started FROM kg_catalog.jobs
+  WHERE id = $1::uuid AND (run IS NULL OR run_until < now()) AND floor(extract(epoch FROM next_run) * 1000)::bigint = $3::bigint AND edition = $5::bigint FOR UPDATE),
+  begun AS (INSERT INTO kg_catalog.job_starts AS s SELECT ontology_id, kind, $6, now() FROM wanted ON CONFLICT (ontology_id, kind, target) DO UPDATE SET started = now()
+    WHERE s.started <= to_timestamp($7::bigint / 1000.0) OR s.started = (SELECT w.started FROM wanted w) RETURNING ontology_id)
+  UPDATE kg_catalog.jobs j SET run = $2::uuid, run_until = now() + make_interval(secs => $4::int), started = now() FROM begun WHERE j.id = $1::uuid RETURNING j.id`;
+// a moment that RUN JOB, another schedule or a pause has changed stays
+const POSTPONE = sql`UPDATE kg_catalog.jobs SET next_run = to_timestamp($4::bigint / 1000.0)
+  WHERE id = $1::uuid AND floor(extract(epoch FROM next_run) * 1000)::bigint = $2::bigint AND edition = $3::bigint`;
 const LAST_START = sql`SELECT floor(extract(epoch FROM started) * 1000)::bigint::text AS started FROM kg_catalog.job_starts
   WHERE ontology_id = $1::uuid AND kind = $2 AND target = $3`;
 // RUN JOB of a paused job sets the next run, which a pause deletes
@@ -155,11 +159,22 @@ export async function readJob(db: CatalogDb, id: string): Promise<StoredJob | un
 }
 
 /**
- * Begins a run, unless another run is in progress or the job was changed after it was read.
- * @param seconds how long no other run may begin if this one does not end @throws SvcError 503
+ * Begins a run, unless another one goes on, the job was changed after it was read, or another job has run its statement.
+ * @param limits `seconds`: how long no other run may begin if this one does not end; `before`: the latest beginning of a run of another job with its statement
+ * @throws SvcError 503
  */
-export async function claimJob(db: CatalogDb, { id, nextRun, edition, target }: StoredJob, run: string, seconds: number): Promise<boolean> {
-  return (await db.query(CLAIM, [id, run, nextRun, seconds, edition, fold(target)])).length > 0;
+export async function claimJob(
+  db: CatalogDb,
+  { id, nextRun, edition, target }: StoredJob,
+  run: string,
+  { seconds, before }: { readonly seconds: number; readonly before: number },
+): Promise<boolean> {
+  return (await db.query(CLAIM, [id, run, nextRun, seconds, edition, fold(target), before])).length > 0;
+}
+
+/** Moves the next run to a later moment, unless the job was changed after it was read. @throws SvcError 503 */
+export async function postponeJob(db: CatalogDb, { id, nextRun, edition }: StoredJob, at: number): Promise<void> {
+  await db.query(POSTPONE, [id, nextRun, edition, at]);
 }
 
 /** The start of the last run, within a day, of any job of an ontology with this statement; null: there was none. @throws SvcError 503 */

@@ -520,6 +520,22 @@ describe('two runs', () => {
     expect(logged.filter((l) => l.event === 'job' && l.status === 200)).toHaveLength(1);
   });
 
+  it('with one statement run it as often as one of them may', async () => {
+    const names = ['first', 'second', 'third'];
+    for (const name of names) await service.rows(`CREATE JOB ${name} SCHEDULE '*/5 * * * *' AS ${STATEMENT}`, 'shop');
+    const planned = Date.parse((await shown())[0].next_run);
+    // all of them are due
+    await catalog("UPDATE kg_catalog.jobs SET next_run = next_run - interval '1 hour'");
+    for (const { storage } of jobs.items.values()) storage.alarmAt = Date.now();
+    await Promise.all([ring(), ring()]);
+    await settled();
+    expect(logged.filter((l) => l.event === 'job' && l.status === 200)).toHaveLength(1);
+    const lines = await shown();
+    expect(lines.filter(({ last_run }) => last_run !== null)).toHaveLength(1);
+    for (const line of lines) expect(Date.parse(line.next_run)).toBeGreaterThanOrEqual(planned);
+    expect(new Set(lines.map(({ status }) => status))).toEqual(new Set(['scheduled', 'succeeded']));
+  });
+
   it('wait for each other: RUN JOB during a run makes another one after it', async () => {
     await service.rows(`${JOB}; RUN JOB nightly`, 'shop');
     let again: Promise<unknown> | undefined;

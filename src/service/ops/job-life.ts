@@ -2,10 +2,22 @@
  * The life of a job in its Durable Object (docs/design/jobs.md): an alarm at the moment of its next run, until the job is dropped or paused. What the job is and
  * when it runs is in the catalog; the object only has its id.
  */
-import { claimJob, continueRun, dueJobs, finishJob, loseRun, type RunEnd, readJob, releaseRun, type StoredJob } from '../../catalog/jobs.ts';
+import {
+  claimJob,
+  continueRun,
+  dueJobs,
+  finishJob,
+  lastStart,
+  loseRun,
+  postponeJob,
+  type RunEnd,
+  readJob,
+  releaseRun,
+  type StoredJob,
+} from '../../catalog/jobs.ts';
 import { loggedLine, SvcError } from '../../errors.ts';
 import type { Runtime } from '../runtime.ts';
-import { afterPace, afterRun, spread } from '../write/schedule.ts';
+import { afterPace, afterRun, paceOfNext, spread } from '../write/schedule.ts';
 import { type Outcome, type RunScript, runStep } from './job-run.ts';
 
 /** The part of `DurableObjectStorage` that is used. */
@@ -111,7 +123,13 @@ export class JobLife {
     // the clocks of the object and of the catalog may differ
     if (job.runUntil !== null) return Math.max(job.runUntil, runtime.now()) + 1000;
     const run = crypto.randomUUID();
-    if (!(await claimJob(runtime.db, job, run, LEASE_SECONDS))) return runtime.now() + spread(FIRST_PAUSE_MS, this.#random);
+    const { pause, next } = await paceOfNext(job);
+    if (!(await claimJob(runtime.db, job, run, { seconds: LEASE_SECONDS, before: runtime.now() - pause }))) {
+      const last = await lastStart(runtime.db, job.ontologyId, job);
+      if (last === null || last === job.started || last + pause <= runtime.now()) return runtime.now() + spread(FIRST_PAUSE_MS, this.#random);
+      await postponeJob(runtime.db, job, await next(last + pause));
+      return runtime.now();
+    }
     return this.#step(runtime, { run, planned: job, state: undefined, begun: runtime.now() });
   }
 

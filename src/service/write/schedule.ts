@@ -108,6 +108,20 @@ async function cronOf({ schedule, timezone }: Schedule): Promise<Cron> {
   return new Cron(schedule, { timezone, mode: '5-part', paused: true });
 }
 
+/**
+ * How long a run of another job with the same statement keeps a job from its next run, in milliseconds, and the first moment for it after another moment: by its
+ * schedule, or as soon as possible for a run by RUN JOB and the repetition of a run that failed.
+ */
+export async function paceOfNext(job: Schedule & { readonly kind: string; readonly nextRun: number | null }) {
+  const { schedule, wanted } = paceOf(job.kind);
+  const planned = job.nextRun ?? 0;
+  const isScheduled = (await nextRun(job, planned - 1000)) === planned;
+  return {
+    pause: (isScheduled ? schedule : wanted) * MINUTE,
+    next: async (free: number): Promise<number> => (isScheduled ? ((await nextRun(job, free - 1)) ?? free) : free),
+  };
+}
+
 /** Runs that fail are repeated after these pauses, in minutes. */
 const PAUSES = [1, 2, 4, 8, 16, 32];
 const LAST_PAUSE = 60;
