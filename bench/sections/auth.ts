@@ -68,7 +68,7 @@ async function stepAlone({ settings, make }: Credentials): Promise<void> {
     );
     const each = (samples: readonly number[], without: readonly number[], times: number): string => us(Math.max(0, median(samples) - median(without)) / times);
     table(
-      '(auth) judging a credential, workerd',
+      '(auth) checking a credential, workerd',
       ['API token', 'cached JWT', 'new JWT, RS256', 'new JWT, ES256'],
       [[each(took.token, took.nothing, n * 10), each(took.known, took.nothing, n * 10), each(took.RS256, took.unread, n), each(took.ES256, took.unread, n)]],
     );

@@ -211,7 +211,7 @@ describe('a condition that fails in a hidden row', () => {
   });
 });
 
-/** The first rows of each mapping are read by its index. Where the reading fails would tell between which of the visible rows a hidden one lies. */
+/** The first rows of each mapping are read by its index. The point at which the reading fails would show between which visible rows a hidden one is. */
 it('a condition that fails in a hidden row fails for any LIMIT', async () => {
   for (const sql of [
     'CREATE TABLE fence.long (id bigint, n bigint)',

@@ -497,7 +497,7 @@ describe('rights', () => {
     await service.rows('DROP JOB hiddn; DROP MAPPING m_secret; DROP CONCEPT secret', 'shop');
   });
 
-  it('pass to who replaces the job', async () => {
+  it('pass to the user who replaces the job', async () => {
     const first = await service.user('una', 'EDIT ON ALL ontology.shop', 'EDIT ON datasource.main');
     const second = await service.user('duo', 'EDIT ON ALL ontology.shop', 'EDIT ON datasource.main');
     await service.rows(JOB, 'shop', first);

@@ -1,4 +1,4 @@
-/** What docs/operating.md tells an operator to do: backup and restore of the catalog, migrations while requests run, new secrets; and what a request costs. */
+/** The procedures of docs/operating.md: backup and restore of the catalog, migrations while requests run, new secrets; and what a request costs. */
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -136,6 +136,15 @@ describe('CREATE POLICY', () => {
     expect(await policies()).toEqual([]);
   });
 
+  it.each([
+    ['CREATE POLICY x ON CONCEPT persn TO PUBLIC USING (true)', '400 unknown_concept 28 unknown concept `persn`; did you mean `person`?'],
+    ['CREATE POLICY x ON PROPERTY emial MASK NULL', '400 unknown_property 29 unknown property `emial`; did you mean `email`?'],
+    ['CREATE POLICY x ON PROPERTY nme OF CONCEPT staff MASK NULL', '400 unknown_property 29 unknown property `nme`; did you mean `name`?'],
+  ])('names a similar name: %s', async (sql, expected) => {
+    expect(await failure(sql)).toBe(expected);
+    expect(await failure(sql, tokens.olga)).toMatch(/^403 forbidden/);
+  });
+
   it('refuses a name that is taken, and replaces with OR REPLACE', async () => {
     await service.rows('CREATE POLICY a ON CONCEPT person TO PUBLIC USING (id = 1)', 'shop');
     expect(await failure('CREATE POLICY A ON CONCEPT person TO PUBLIC USING (id = 2)')).toMatch(/^400 exists 15 /);

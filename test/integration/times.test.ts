@@ -70,7 +70,7 @@ describe('server-timing', () => {
     expect(await times(null, 'closed')).toMatch(/^auth;dur=/);
   });
 
-  it('tells nobody the time of rows that are hidden from him', async () => {
+  it('shows no caller the time of rows that are hidden from the caller', async () => {
     for (const user of ['rowless', 'partial']) expect(await times(user, 'shop', asked), user).toBe(null);
     expect(await times('limited', 'closed', asked)).toBe(null);
     for (const path of ['/svc/api/get_ontologies', '/svc/api/health', '/svc/api/q/closed/concept/city?_limit_=1', '/svc/api/q/shop/concept/nothing']) {

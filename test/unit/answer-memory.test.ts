@@ -31,7 +31,7 @@ describe('the memory of answers', () => {
     expect(memory.bytes).toBe(0);
   });
 
-  it('takes from the caller who keeps the most, not from who comes last', () => {
+  it('takes from the caller who keeps the most, not from the last one', () => {
     const { memory, share, lost } = memoryOf();
     const parts = [share('ann', 'a1'), share('ann', 'a2'), share('ben', 'b')];
     parts[0]?.keep(30);

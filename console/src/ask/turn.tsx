@@ -43,7 +43,7 @@ export function TurnView({ ontology, turn }: { readonly ontology: string; readon
               <Copy text={sql} />
             </p>
           </details>
-          <Judge key={`${turn.id} ${sql}`} ontology={ontology} turn={turn} />
+          <Rating key={`${turn.id} ${sql}`} ontology={ontology} turn={turn} />
         </>
       )}
     </article>
@@ -117,7 +117,7 @@ const Thumb = ({ down = false }: { readonly down?: boolean }) => (
 const showAll = (element: HTMLElement | null): void => element?.scrollIntoView({ block: 'nearest' });
 
 /** Thumbs that store the question with its SQL, or with a corrected one, as an example. Only for users who may. */
-function Judge({ ontology, turn: { question, sql } }: { readonly ontology: string; readonly turn: Turn }) {
+function Rating({ ontology, turn: { question, sql } }: { readonly ontology: string; readonly turn: Turn }) {
   const [rating, setRating] = useState<'good' | 'bad' | null>(null);
   const [right, setRight] = useState(sql);
   const [isStored, setStored] = useState(false);
@@ -137,7 +137,7 @@ function Judge({ ontology, turn: { question, sql } }: { readonly ontology: strin
     setRating(rating === to ? null : to);
   };
   return (
-    <div class="judge">
+    <div class="rating">
       <p class="actions">
         <button type="button" class="plain" aria-pressed={rating === 'good'} onClick={() => choose('good')}>
           <Thumb /> {texts.ask.good}

@@ -4,12 +4,13 @@ import type { Describe, Explain, Name, Show } from '../statements.ts';
 import { beginsQuery, name, pairs } from './clauses.ts';
 import type { Cursor } from './cursor.ts';
 
-/** Reads `word [word ...]`. The service interprets the words. */
+/** Reads `word [word ...]`. The service interprets the words; from the first token that cannot be one, the rest of the text is one word, which no SHOW takes. */
 export function show(c: Cursor): Show {
   const words: Name[] = [];
   do {
     words.push(c.peek()?.kind === 'string' ? c.string('a text') : c.identifier('what to show'));
-  } while (c.peek() !== undefined);
+  } while (c.seesName() || c.peek()?.kind === 'string');
+  if (c.peek() !== undefined) words.push(c.rest(''));
   return { kind: 'show', source: c.source, words };
 }
 

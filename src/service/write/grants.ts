@@ -140,7 +140,12 @@ async function existing(ctx: Changing, parts: readonly Name[]): Promise<Resource
   if (word === 'role') return [word, (await ctx.role(name)).name];
   if (word === 'agent') {
     const agent = ctx.caller.snapshot.agents.find((a) => a.key === fold(name.text) && canSee(ctx.principal, ['agent', a.name]));
-    if (agent === undefined) throw unknownInStatement('agent', name, []);
+    if (agent === undefined)
+      throw unknownInStatement(
+        'agent',
+        name,
+        ctx.caller.snapshot.agents.flatMap((a) => (canSee(ctx.principal, ['agent', a.name]) ? [a.name] : [])),
+      );
     return [word, agent.name];
   }
   const ontology = ctx.ontology(name);

@@ -1,6 +1,6 @@
 /** Checks whether policies are valid for a model. */
 import type { PolicyRow, StoredMask } from '../../catalog/policies.ts';
-import { badRequest, quoted, SvcError } from '../../errors.ts';
+import { badRequest, didYouMean, nearest, quoted, SvcError } from '../../errors.ts';
 import type { Concept, Graph } from '../../ontology/graph.ts';
 import type { PropertyDef } from '../../ontology/model.ts';
 import { findType } from '../../ontology/types.ts';
@@ -16,7 +16,11 @@ export interface PolicyPlaces {
   readonly mask: number;
 }
 
-const unknown = (kind: string, name: string, offset: number | undefined) => badRequest(`unknown_${kind}`, `unknown ${kind} ${quoted(name)}`, { offset });
+/** Names a similar name only to the writer of the policy, who sees the whole ontology. */
+function unknown(kind: string, name: string, offset: number | undefined, known: readonly { readonly name: string }[]): SvcError {
+  const near = offset === undefined ? undefined : nearest(name, new Set(known.map((k) => k.name)));
+  return badRequest(`unknown_${kind}`, `unknown ${kind} ${quoted(name)}${didYouMean(near)}`, { offset });
+}
 
 /**
  * Checks that a policy is valid for a model: the objects that it names exist, its SQL can be planned, and its mask suits the
@@ -27,13 +31,14 @@ const unknown = (kind: string, name: string, offset: number | undefined) => badR
 export function checkPolicy(context: Omit<PlanContext, 'graph'>, graph: Graph, policy: PolicyRow, places?: PolicyPlaces): void {
   const plan: PlanContext = { ...context, graph };
   const concept = policy.concept === null ? undefined : graph.concept(policy.concept);
-  if (policy.concept !== null && concept === undefined) throw unknown('concept', policy.concept, places?.concept);
+  if (policy.concept !== null && concept === undefined) throw unknown('concept', policy.concept, places?.concept, graph.model.concepts);
   if (policy.kind === 'row') {
     if (concept !== undefined) checkRowCondition(plan, concept, policy.condition, places?.sql);
     return;
   }
   const def = propertyOf(graph, concept, policy.property);
-  if (def === undefined) throw unknown('property', policy.property, places?.property);
+  if (def === undefined)
+    throw unknown('property', policy.property, places?.property, concept === undefined ? graph.model.properties : concept.properties.map((p) => p.def));
   checkMask(plan, def, concept, policy.mask, places);
 }
 

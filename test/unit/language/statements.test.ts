@@ -374,6 +374,7 @@ const CASES: [string, Record<string, unknown>][] = [
   ),
   ['SHOW CREATE CONCEPT `a b`', { kind: 'show', words: ['CREATE', 'CONCEPT', 'a b'] }],
   ['SHOW TABLES IN store', { kind: 'show', words: ['TABLES', 'IN', 'store'] }],
+  ['SHOW COLUMNS FROM dsvc.city', { kind: 'show', words: ['COLUMNS', 'FROM', 'dsvc', '.city'] }],
   ['DESC svc.c', { kind: 'describe', concept: false, schema: 'svc', name: 'c', options: [] }],
   ['DESCRIBE `c`', { kind: 'describe', concept: false, schema: null, name: 'c', options: [] }],
   [
