@@ -46,9 +46,13 @@ export function requireWriter({ config }: Pick<Runtime, 'config'>, { secret }: D
   throw badRequest('secret_not_set', `the variable ${writer} is not set`, { offset, hint });
 }
 
+/** The keys of the caches that earlier statements of a script remove. */
+const removed = new WeakMap<Changing, Set<string>>();
+
 /** The cache with a key, if there is one, or room for it. Its table ends with the next one. @throws SvcError 400 `too_many_caches`, 403 */
 export async function findOrRoom(ctx: Changing, { row }: Draft, key: string, offset: number): ReturnType<typeof findCache> {
-  const old = await findCache(ctx.db, row.id, key);
+  const isRemoved = removed.get(ctx)?.delete(`${row.id} ${key}`) ?? false;
+  const old = isRemoved ? undefined : await findCache(ctx.db, row.id, key);
   const place = old && (await datasourceOfCache(ctx.db, row.id, key));
   if (isDatasource(ctx, place)) editedDatasource(ctx, place, offset);
   if (old === undefined && (row.caches?.length ?? 0) >= MOST_CACHES)
@@ -119,6 +123,7 @@ export async function removing(ctx: Changing, draft: Draft, { key, name, kind }:
   // the datasource may have been dropped too
   if (places.length === 0) requireSomeDatasource(ctx, draft, offset);
   for (const place of places) editedDatasource(ctx, place, offset);
+  removed.set(ctx, (removed.get(ctx) ?? new Set()).add(`${row.id} ${key}`));
   return {
     ...done([removeCache(row.id, key, graceSeconds(runtime.config))], { [kind]: name, cached: false }),
     perform: () => sweepCaches(runtime),
