@@ -71,7 +71,7 @@ describe('requests that are sent before the answers to those before them', () =>
 
 it.each([
   ['a foreign Host', WRONG.replace('Host: 127.0.0.1', 'Host: evil.example'), 421],
-  ['a Host behind many headers', WRONG.replace('Host: 127.0.0.1', `${'a: b\r\n'.repeat(1500)}Host: evil.example`), 400],
+  ['a foreign Host after many headers', WRONG.replace('Host: 127.0.0.1', `${'a: b\r\n'.repeat(900)}Host: evil.example`), 421],
   ['two lengths', WRONG.replace('content-length: 2', 'content-length: 2\r\ntransfer-encoding: chunked'), 400],
   ['long headers', WRONG.replace('content-length', `x: ${'y'.repeat(40_000)}\r\ncontent-length`), 431],
   ['another protocol', WRONG.replace('content-length', 'Upgrade: h2c\r\nConnection: Upgrade\r\ncontent-length').replace('127.0.0.1', 'evil'), 421],
