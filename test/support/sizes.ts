@@ -21,7 +21,7 @@ export const SIZES = {
   'integration/planner/decorrelate': { queries: [50, 400, 400], joined: [50, 150, 150] },
   'integration/planner/names': { lists: [100, 5000] },
   // What PostgreSQL resolves in the statements of plans; `servers`: the number of databases for each statement.
-  'attacks/analysis': { queries: [200, 20_000, 4000], servers: [1, 2] },
+  'attacks/analysis': { queries: [100, 20_000, 4000], servers: [1, 2] },
   'attacks/budget': { everyScript: [4, 1, 1] },
   'attacks/fields': { queries: [400, 200_000, 8000] },
   'attacks/every-function': { every: [120, 1, 8], everyOfForm: [20, 1, 2], everySchema: [80, 1, 5] },
