@@ -17,7 +17,7 @@ const REWRITE = { rewrite: decorrelate };
 /** Keys with NULLs, duplicates, and values that occur on one side only. Two mappings give `item`. */
 const values = (rng: Rng, n: number): string =>
   Array.from({ length: n }, (_, i) => {
-    const or = (value: string): string => (rng.chance(0.2) ? 'NULL' : value);
+    const or = (value: string): string => (rng.chance(20) ? 'NULL' : value);
     const k = rng.int(0, 6);
     return `(${i}, ${or(String(k))}, ${or(`'${'abAB'[rng.int(0, 3)]}'`)}, ${or(`${rng.int(0, 4)}.${rng.pick(['0', '00', '5'])}`)}, ${or(`'2026-01-0${rng.int(1, 4)}'`)}, ${or(String(rng.int(0, 5)))}, ${or(`${rng.int(0, 30)}.5`)}, ${or(rng.pick(['true', 'false']))})`;
   }).join(', ');
@@ -118,7 +118,7 @@ class Queries {
       `h.k IN (SELECT i.k FROM svc.item i WHERE i.v < (SELECT AVG(j.v) FROM svc.item j WHERE j.k = i.k AND j.kt = i.kt))`,
       `h.f`,
     ]);
-    if (depth === 0 || this.#rng.chance(0.5)) return simple;
+    if (depth === 0 || this.#rng.chance(50)) return simple;
     const [a, b] = [this.condition(depth - 1), this.condition(depth - 1)];
     return this.#rng.pick([`${a} AND ${b}`, `${a} AND ${b}`, `(${a} OR ${b})`, `NOT (${a})`, `(CASE WHEN h.f THEN ${a} ELSE ${b} END)`]);
   }
