@@ -124,8 +124,9 @@ const DISTRIBUTED_HINTS: readonly (readonly [RegExp, string])[] = [
     'A distributed table is joined to the rows of a reference table, or of a table that is distributed by another key. Start from the distributed table, or distribute both by the key that joins them.',
   ],
 ];
-/** What Citus raises while it plans some outer joins, as internal errors of PostgreSQL. Nothing was executed. */
-const UNPLANNED = /^PlaceHolderVar found where not expected$|^Distributed queries with outer joins and pseudoconstant quals are not supported/;
+/** What Citus raises while it plans some outer joins, as internal errors of PostgreSQL, or because it reads no column of a table. Nothing was executed. */
+const UNPLANNED =
+  /^PlaceHolderVar found where not expected$|^Distributed queries with outer joins and pseudoconstant quals are not supported|^a column definition list is required for functions returning "record"$/;
 /** The class of SQLSTATEs "transaction rollback"; a standby server that must replay changes reports 40001. */
 const ROLLED_BACK = '40';
 /** The statement was cancelled, or waited for a lock longer than lock_timeout. */

@@ -58,6 +58,8 @@ export interface Plan {
   readonly keepsNames: boolean;
   /** True if the SQL was rewritten, as far as it can be (`PlanContext.rewrite`). */
   readonly isRewritten: boolean;
+  /** The rewrite to try next, if the datasource refuses this SQL too. */
+  readonly nextRewrite: FinishedRewrite | undefined;
   /** What was known of a distributed datasource when it was made (`PlanContext.target`). */
   readonly target: Target | undefined;
   /** The foreign keys of the datasource that it relies on (`PlanContext.enforces`). It is valid only as long as they are enforced. */
@@ -129,7 +131,8 @@ function plan(context: PlanContext, source: Source, options: PlanOptions): Plan 
   const target = context.target?.(state.datasource);
   // without hidden rows only walks for a distributed datasource are marked; the printer would refuse a mark that is left
   if (hidesRows || state.late.length > 0 || target || context.rewrite) settleBarriers(written, state, hasBarriers);
-  const query = forDatasource(state, written, hasBarriers || state.facts.volatile ? undefined : context.rewrite, target);
+  const isSimple = !hasBarriers && !state.facts.volatile;
+  const query = forDatasource(state, written, isSimple || context.rewrite?.isForAll ? context.rewrite : undefined, target, isSimple);
   dropUnusedParameters(query, state, state.bound.length);
   refuseSeveralDatasources(state);
   if (state.references.hasMeasures) refuseOuterMeasures(query, state.references);
@@ -155,6 +158,7 @@ function plan(context: PlanContext, source: Source, options: PlanOptions): Plan 
     nested,
     keepsNames: state.keepsNames,
     isRewritten: context.rewrite !== undefined,
+    nextRewrite: context.rewrite?.next,
     target,
     trusted: [...state.trusted],
     volatile: state.facts.volatile || state.facts.clock,
@@ -171,10 +175,10 @@ function plan(context: PlanContext, source: Source, options: PlanOptions): Plan 
 }
 
 /** A statement as its datasource needs it. Its parts are shared with other plans, or occur in it twice, so a copy is changed. */
-function forDatasource(state: PlanState, written: SelectStmt, rewrite: FinishedRewrite | undefined, target: Target | undefined): SelectStmt {
+function forDatasource(state: PlanState, written: SelectStmt, rewrite: FinishedRewrite | undefined, target: Target | undefined, isSimple: boolean): SelectStmt {
   if (!rewrite && !target) return written;
   const query = ownCopy(written);
-  rewrite?.(query, () => state.alias(), state.texts.declared.isExact);
+  rewrite?.(query, () => state.alias(), state.texts.declared.isExact, state.declared.tables, isSimple);
   target?.apply(query, state.declared.tables);
   return query;
 }

@@ -5,6 +5,7 @@
  */
 import type { FuncCall, SubLink } from '@pgsql/types';
 import { isAggregate, SET_RETURNING } from '../guard/index.ts';
+import type { FinishedRewrite } from '../plan/context.ts';
 import {
   and,
   call,
@@ -31,6 +32,7 @@ import {
   target,
   walk,
 } from '../plan/tree.ts';
+import { collect } from './collected.ts';
 import { blocksOf, type Correlated, correlationOf, fails, familyOf, type Items, isExactNumber, itemsOf, type Link, namesColumns } from './correlated.ts';
 import { changesRows, dependsOnRows, isOneSelect, joinInner, readBeforeSets, readNothing } from './refused.ts';
 import { walkSteps } from './walk-together.ts';
@@ -59,6 +61,15 @@ export function decorrelate(statement: SelectStmt, alias: () => string, isExact:
 }
 
 decorrelate.walks = walkSteps;
+
+/** What the datasource refuses also so is read in one place. */
+const collected: FinishedRewrite = (statement, alias, isExact, declared, isSimple) => {
+  if (isSimple) decorrelate(statement, alias, isExact);
+  collect(statement, declared, isSimple);
+};
+collected.walks = walkSteps;
+collected.isForAll = true;
+decorrelate.next = collected;
 
 function rewriteBlock(block: SelectStmt, alias: () => string, isExact: boolean): void {
   const items = itemsOf(block.fromClause);

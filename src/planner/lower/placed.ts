@@ -6,6 +6,7 @@ import { visited } from '../../budget.ts';
 import type { Placed, Placements, Target } from '../plan/context.ts';
 import { column, type Node, type SelectStmt, target } from '../plan/tree.ts';
 import type { Declared } from '../verify/index.ts';
+import { keepExists } from './collected.ts';
 import { blocksOf, namesColumns, starOf } from './correlated.ts';
 import { sendFilters } from './far-filters.ts';
 import { isPlain } from './refused.ts';
@@ -17,8 +18,9 @@ const KEY = '~d';
 /** What plans need for tables that are distributed in this way. */
 export const targetFor = (placements: Placements): Target => ({
   apply: (statement, declared) => {
-    sendFilters(statement, placements);
+    sendFilters(statement, (schema, table) => placements.has(JSON.stringify([schema, table])));
     keyUnions(statement, placements, declared);
+    keepExists(statement);
   },
   walksOver: (schema, table) => placements.get(JSON.stringify([schema, table])) && walkSteps,
 });

@@ -67,13 +67,17 @@ export interface PlanContext {
 }
 
 /**
- * A rewrite of a finished statement without volatile functions and barriers (in place: it gets a copy that shares nothing that it may change), with the same rows. `alias` makes an alias that is unique in the statement. `isExact`: no text
+ * A rewrite of a finished statement (in place: it gets a copy that shares nothing that it may change), with the same rows. `alias` makes an alias that is unique in the statement. `isExact`: no text
  * that the statement reads may have a nondeterministic collation, under which different texts are equal.
+ * `isSimple`: it has no volatile functions and no barriers; others are rewritten only if `isForAll` is true.
  */
 export interface FinishedRewrite {
-  (statement: SelectStmt, alias: () => string, isExact: boolean): void;
+  (statement: SelectStmt, alias: () => string, isExact: boolean, declared: Declared['tables'], isSimple: boolean): void;
   /** The form of all walks in the plan: the datasource refuses a recursion also if only other tables of the statement are distributed. Default: a recursion. */
-  readonly walks?: WalkSteps;
+  walks?: WalkSteps;
+  isForAll?: boolean;
+  /** The rewrite of the written statement to try if the datasource refuses this one too. */
+  next?: FinishedRewrite;
 }
 
 /** What is known of the tables of a distributed datasource. Plans that are made with it are valid as long as it is the same object. */

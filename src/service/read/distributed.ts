@@ -12,8 +12,9 @@ import { DatasourceFacts, factStore } from './facts.ts';
  * The rewrite for a plan that its datasource refused with an error; undefined if the error has another cause, or if the datasource is known to be undistributed. A refused
  * statement says nothing of its datasource, so nothing may be known of it yet. The rewrite is loaded when it is needed.
  */
-export async function rewriteAfter(error: unknown, { isRewritten }: Plan, datasource: Datasource): Promise<FinishedRewrite | undefined> {
-  if (isRewritten || !(error instanceof SvcError) || error.code !== 'feature_not_supported' || keepsNames(datasource)) return undefined;
+export async function rewriteAfter(error: unknown, { isRewritten, nextRewrite }: Plan, datasource: Datasource): Promise<FinishedRewrite | undefined> {
+  if (!(error instanceof SvcError) || error.code !== 'feature_not_supported' || keepsNames(datasource)) return undefined;
+  if (isRewritten) return nextRewrite;
   const { decorrelate } = await import('../../planner/lower/decorrelate.ts');
   return decorrelate;
 }

@@ -20,7 +20,7 @@ for (const c of fc.sample(new Cases(PER_WORLD), { numRuns: Math.ceil(Number(case
   for (const [i, o] of all.entries()) {
     const kind = o.kind === 'same' ? (o.rows ? 'same, some rows' : 'same, no rows') : o.kind;
     counts.set(kind, (counts.get(kind) ?? 0) + 1);
-    if (o.kind !== 'fail' && o.kind !== 'not_yet') continue;
+    if (o.kind !== 'fail' && o.kind !== 'not_yet' && o.kind !== 'engine') continue;
     const known = causes.get(o.cause);
     if (known) known.n++;
     else causes.set(o.cause, { n: 1, case: { ...c, queries: c.queries.slice(i, i + 1) }, outcome: o });
@@ -31,7 +31,7 @@ let shown = 0;
 const list = [...causes].sort((a, b) => b[1].n - a[1].n);
 for (const [cause, { n }] of list) console.log(`${n} x ${cause}`);
 for (const [cause, { n, case: c, outcome }] of list) {
-  if (outcome.kind === 'not_yet' || shown++ >= Number(examples)) continue;
+  if (outcome.kind !== 'fail' || shown++ >= Number(examples)) continue;
   const small = await shrunk(c, cause, async (x) => (await harness.outcomes(x)).find((o) => o.kind === 'fail') ?? null, shrinkCase, 600);
   console.log(`\n===== ${n} x ${cause}\n${(small?.outcome ?? outcome).text}`);
 }

@@ -1,9 +1,10 @@
 /**
  * Databases that run the statements of generated cases: PGlite in process, or, with SERVER=postgres, a PostgreSQL server of this machine; with SERVER=standby
- * the statements of queries run on a hot standby of it.
+ * the statements of queries run on a hot standby of it, with SERVER=citus on the cluster of CITUS_URL (distributed.ts).
  */
 import pg from 'pg';
 import { type ScratchPostgres, startScratchPostgres, startStandby } from '../../../dev/scratch-postgres.ts';
+import type { Target } from '../../../src/planner/index.ts';
 import { memoryDatabase } from '../../support/databases/memory.ts';
 
 export interface CaseDatabase {
@@ -12,13 +13,21 @@ export interface CaseDatabase {
   /** The first column of a query's rows, as text. */
   read(sql: string, params: readonly string[]): Promise<readonly string[]>;
   close(): Promise<void>;
+  /** A distributed database. */
+  readonly distributed?: {
+    /** What plans need for where the tables are. */
+    target(): Target | undefined;
+    /** True for an error that the service takes for a refusal. */
+    refuses(error: unknown): boolean;
+  };
 }
 
 /** The database that SERVER names. @throws Error if it names a server and this machine has none */
 export async function caseDatabase(): Promise<CaseDatabase> {
   const { SERVER: kind = 'memory' } = process.env;
   if (kind === 'memory') return inMemory();
-  if (kind !== 'postgres' && kind !== 'standby') throw new Error('SERVER must be memory, postgres or standby');
+  if (kind === 'citus') return (await import('./distributed.ts')).onCitus();
+  if (kind !== 'postgres' && kind !== 'standby') throw new Error('SERVER must be memory, postgres, standby or citus');
   return onServer(kind === 'standby');
 }
 

@@ -9,7 +9,8 @@ import { CachedCubes } from '../../../src/planner/cached/reading.ts';
 import { type Counted, cubeSelect, triedPlan } from '../../../src/planner/cached/select.ts';
 import { CachedViews, viewSelect } from '../../../src/planner/cached/views.ts';
 import { cachedSelect } from '../../../src/planner/cached.ts';
-import { type CachedTable, type PlanContext, planSelect } from '../../../src/planner/index.ts';
+import { type CachedTable, type Plan, type PlanContext, planSelect } from '../../../src/planner/index.ts';
+import { decorrelate } from '../../../src/planner/lower/decorrelate.ts';
 import type { Access } from '../../../src/planner/secure/access.ts';
 import { verify } from '../../../src/planner/verify/index.ts';
 import { Refused } from './block.ts';
@@ -27,8 +28,11 @@ import type { Case } from './shrink.ts';
 import type { World } from './world.ts';
 
 export interface Outcome {
-  /** `proved`: the same, for paths that part and that a proof makes one; `refused`: by both; `not_yet`: the planner does not have it; `large`: left out. */
-  readonly kind: 'same' | 'proved' | 'refused' | 'not_yet' | 'large' | 'fail';
+  /**
+   * `proved`: the same, for paths that part and that a proof makes one; `refused`: by both; `not_yet`: the planner does not have it; `engine`: a distributed database
+   * refuses it; `large`: left out.
+   */
+  readonly kind: 'same' | 'proved' | 'refused' | 'not_yet' | 'engine' | 'large' | 'fail';
   /** Of a failure: what is the same in failures of one cause. */
   readonly cause: string;
   readonly rows: number;
@@ -143,20 +147,31 @@ export class Harness {
       const keepsNames = () => text.length % 3 !== 0;
       const cached = (mapping: MappingDef) => this.cached.get(mapping);
       const tables = isLive ? {} : this.viewTables();
-      const context = { graph: this.graph!, parser: this.parser, product: 'svc', activeDatasource: 'main', access, rowsOf, keepsNames, cached, ...tables };
+      const { distributed } = this.db;
+      const place = distributed ? { keepsNames: () => false, target: () => distributed.target() } : { keepsNames };
+      const context = { graph: this.graph!, parser: this.parser, product: 'svc', activeDatasource: 'main', access, rowsOf, cached, ...place, ...tables };
       const plan = planSelect(context, { text, offset: 0 });
       physical = verify(this.parser, plan.sql, plan.declared).sql;
       if (plan.caches.some((c) => c.of === undefined)) this.readCaches++;
       if (plan.caches.some((c) => c.of === 'cube')) this.readCubes++;
       if (plan.caches.some((c) => c.of === 'view')) this.readViews++;
       if ([...this.views.values()].some((c) => c.hasPaths && plan.caches.includes(c.table))) this.readPaths++;
-      // text parameters go as they are
-      const rows = await this.db.read(plan.sql, plan.params as string[]);
+      // text parameters go as they are; what a distributed database refuses is planned again
+      const read = ({ sql, params, isRewritten, nextRewrite }: Plan): Promise<readonly string[]> =>
+        this.db.read(sql, params as string[]).catch((e) => {
+          const rewrite = isRewritten ? nextRewrite : decorrelate;
+          if (!rewrite || !distributed?.refuses(e)) throw e;
+          const again = planSelect({ ...context, rewrite }, { text, offset: 0 });
+          physical = verify(this.parser, again.sql, again.declared).sql;
+          return read(again);
+        });
+      const rows = await read(plan);
       return { rows: rows.map((json) => JSON.parse(json) as Row), error: null, physical };
     } catch (e) {
       const error = e as Error & { code?: string };
       const own = error instanceof SvcError;
-      const code = own ? error.code : physical === '' ? 'crash' : 'postgres';
+      const isLate = error.code === '57014';
+      const code = own ? error.code : physical === '' ? 'crash' : this.db.distributed?.refuses(e) ? 'not_distributed' : isLate ? 'late' : 'postgres';
       const gist = error.message.replace(/"[^"]*"|`[^`]*`|'[^']*'/g, '_').replace(/\d+/g, 'N');
       const place = own || physical !== '' ? '' : ` ${(error.stack ?? '').split('\n')[1]?.replace(/^.*\/(src\/[^:]*).*$/, '$1') ?? ''}`;
       return {
@@ -215,7 +230,8 @@ export class Harness {
       rows: 0,
       text: `${report(c, text, expected, run, isTotal(q))}${access ? `\n\n-- policies\n${JSON.stringify(access, null, 1)}` : ''}`,
     });
-    if (run.error?.code === 'too_complex') return { kind: 'large', cause: '', rows: 0, text };
+    if (run.error?.code === 'not_distributed') return { kind: 'engine', cause: run.error.cause, rows: 0, text: report(c, text, null, run) };
+    if (run.error?.code === 'too_complex' || run.error?.code === 'late') return { kind: 'large', cause: '', rows: 0, text };
     if (run.error?.code === 'not_yet') return { kind: 'not_yet', cause: run.error.cause, rows: 0, text };
     let same: 'same' | 'proved' = 'same';
     if (expected instanceof Refused && !run.error && [...expected.codes].every((c) => c === 'fanout')) {

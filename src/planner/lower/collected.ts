@@ -1,0 +1,151 @@
+/**
+ * The rows of all tables of a statement, collected before they are joined, for statements that a distributed datasource has also refused with the rewrites of `decorrelate`
+ * (docs/design/sql-shapes.md#collected-rows). What remains is a statement over rows that are all in one place, and nothing of it is refused.
+ */
+import { mayFail } from '../facts/conditions.ts';
+import {
+  and,
+  clone,
+  column,
+  conjuncts,
+  eachColumn,
+  fieldsOf,
+  integer,
+  isSubQuery,
+  type Node,
+  OFFSET_ZERO,
+  type SelectStmt,
+  select,
+  target,
+  walk,
+} from '../plan/tree.ts';
+import type { Declared, DeclaredTable } from '../verify/index.ts';
+import { blocksOf, starOf } from './correlated.ts';
+import { comparesColumn, sendFilters } from './far-filters.ts';
+
+type RangeVar = Extract<Node, { RangeVar: unknown }>['RangeVar'];
+
+/**
+ * Replaces each table of a finished statement by a sub-select of its columns with OFFSET 0 (in place), which computes nothing and so raises no error.
+ * @param isSimple false for a statement with barriers or volatile functions: a comparison of a cast may fail on a row that a barrier hides
+ */
+export function collect(statement: SelectStmt, declared: Declared['tables'], isSimple: boolean): void {
+  if (isSimple) sendFilters(statement, () => true, true);
+  for (const block of blocksOf(statement)) collectTables(block, declared, isSimple);
+  keepExists(statement);
+}
+
+/**
+ * EXISTS over collected rows gets an OFFSET 0, unless it is a condition of WHERE by itself (in place). For others PostgreSQL makes two plans and drops one, and Citus up to
+ * 13.2.2 ends the server's process at the dropped plan of a statement that reads no table.
+ */
+export function keepExists(statement: SelectStmt): void {
+  for (const block of blocksOf(statement)) {
+    const { fromClause: _f, larg: _l, rarg: _r, withClause: _w, whereClause, ...others } = block;
+    const conditions = conjuncts(whereClause).filter((c) => !('SubLink' in c));
+    for (const from of joinsOf(block.fromClause)) conditions.push(from);
+    walk([others, conditions], (n) => {
+      const query = 'SubLink' in n && n.SubLink.subLinkType === 'EXISTS_SUBLINK' ? n.SubLink.subselect : undefined;
+      if (query && 'SelectStmt' in query && !query.SelectStmt.limitOffset && !readsTable(query)) Object.assign(query.SelectStmt, OFFSET_ZERO);
+      return !('SelectStmt' in n);
+    });
+  }
+}
+
+/** The conditions of the joins in FROM. */
+const joinsOf = (items: readonly Node[] = []): Node[] =>
+  items.flatMap((item) => {
+    if (!('JoinExpr' in item)) return [];
+    const { larg, rarg, quals } = item.JoinExpr;
+    return [...joinsOf([larg, rarg].filter((n) => n !== undefined)), ...(quals ? [quals] : [])];
+  });
+
+/** True if a query reads a table whose rows are not collected. */
+function readsTable(query: Node): boolean {
+  let reads = false;
+  walk([query], (n) => {
+    reads ||= 'RangeVar' in n && n.RangeVar.schemaname !== undefined;
+    return !reads && !('SelectStmt' in n && n.SelectStmt.limitOffset !== undefined);
+  });
+  return reads;
+}
+
+function collectTables(block: SelectStmt, declared: Declared['tables'], isSimple: boolean): void {
+  const names = new Names(block);
+  const [only, ...others] = block.fromClause ?? [];
+  const isSingle = only !== undefined && 'RangeVar' in only && others.length === 0;
+  const collected = (item: Node): Node => {
+    if ('JoinExpr' in item) {
+      const { larg, rarg, isNatural, usingClause } = item.JoinExpr;
+      if (isNatural || usingClause?.length || !larg || !rarg) return item;
+      return { JoinExpr: { ...item.JoinExpr, larg: collected(larg), rarg: collected(rarg) } };
+    }
+    return ('RangeVar' in item && rowsOf(item.RangeVar, { block, names, isSingle, declared, isSimple })) || item;
+  };
+  if (block.fromClause) block.fromClause = block.fromClause.map(collected);
+}
+
+/** A table in FROM, and what is known of its block. */
+interface Place {
+  readonly block: SelectStmt;
+  readonly names: Names;
+  /** True if it is the only item of FROM: names without a qualifier are its columns. */
+  readonly isSingle: boolean;
+  readonly declared: Declared['tables'];
+  readonly isSimple: boolean;
+}
+
+function rowsOf(table: RangeVar, { block, names, isSingle, declared, isSimple }: Place): Node | undefined {
+  const { schemaname, relname = '', alias } = table;
+  const known = declared.find((d) => d.schema === schemaname && d.name === relname);
+  const name = alias?.aliasname ?? relname;
+  if (!known || alias?.colnames?.length) return undefined;
+  const columns = names.of(name, isSingle, known);
+  if (!columns) return undefined;
+  const isOwn = (condition: Node): boolean => {
+    let own = true;
+    eachColumn(condition, (ref) => {
+      const fields = fieldsOf(ref);
+      own &&= fields.length === 1 ? isSingle && columns.has(fields[0] as string) : fields[0] === name;
+    });
+    walk([condition], (n) => {
+      own &&= !isSubQuery(n) && !('SubLink' in n);
+      return own;
+    });
+    return own && ((isSimple && comparesColumn(condition)) || !mayFail(condition, true, true));
+  };
+  const where = and(conjuncts(block.whereClause).filter(isOwn).map(clone));
+  const rows = select({
+    targetList: columns.size > 0 ? [...columns].map((c) => target(column(name, c), c)) : [target(integer('1'), '~1')],
+    fromClause: [{ RangeVar: { ...table } }],
+    ...(where ? { whereClause: where } : {}),
+    ...OFFSET_ZERO,
+  });
+  return { RangeSubselect: { subquery: { SelectStmt: rows }, alias: { aliasname: name } } };
+}
+
+/** The names of columns in a block and in its sub-queries. */
+class Names {
+  readonly #qualified = new Map<string, Set<string>>();
+  readonly #unqualified = new Set<string>();
+  /** False if a star, a whole row, or a name with a schema is among them. */
+  #isKnown = true;
+
+  constructor(block: SelectStmt) {
+    this.#isKnown = !block.targetList?.some((t) => starOf(t)?.length === 1);
+    const { larg: _l, rarg: _r, ...own } = block;
+    eachColumn(own, (ref) => {
+      const [first = '', second, ...others] = fieldsOf(ref);
+      if (second === undefined) this.#unqualified.add(first);
+      else if (others.length > 0) this.#isKnown = false;
+      else this.#qualified.set(first, (this.#qualified.get(first) ?? new Set()).add(second));
+    });
+  }
+
+  /** The columns of an item; undefined if one of them is not known. */
+  of(item: string, isSingle: boolean, { columns, isWhole }: DeclaredTable): ReadonlySet<string> | undefined {
+    if (!this.#isKnown || isWhole || this.#unqualified.has(item) || (!isSingle && this.#unqualified.size > 0)) return undefined;
+    const found = new Set([...(this.#qualified.get(item) ?? []), ...this.#unqualified]);
+    return [...found].every((c) => columns.has(c)) ? found : undefined;
+  }
+}

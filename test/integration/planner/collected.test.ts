@@ -1,0 +1,83 @@
+/** Statements whose tables are all collected, for a distributed datasource that refuses them: they have the rows of those that are written. Any database runs both. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadNodeParser } from '../../../src/cli/node-parser.ts';
+import { decorrelate } from '../../../src/planner/lower/decorrelate.ts';
+import { targetFor } from '../../../src/planner/lower/placed.ts';
+import { verify } from '../../../src/planner/verify/index.ts';
+import { PlannedTables } from '../../support/planned.ts';
+
+const parser = await loadNodeParser();
+const REWRITE = { rewrite: decorrelate.next };
+const TABLES = `CREATE SCHEMA s; CREATE TABLE s.town (tid integer PRIMARY KEY, name text, size text); INSERT INTO s.town SELECT n, 't' || n % 4, CASE WHEN n = 3 THEN 'large' ELSE n::text END FROM generate_series(1, 9) n;
+  CREATE TABLE s.guest (id bigint PRIMARY KEY, label text, kind text, town integer, v integer); INSERT INTO s.guest SELECT n, 'g' || n % 3, CASE WHEN n % 2 = 0 THEN 'a' ELSE 'b' END, nullif(n % 11, 5), n FROM generate_series(1, 40) n;
+  CREATE TABLE s.stay (no integer PRIMARY KEY, g bigint, nights integer); INSERT INTO s.stay SELECT n, n % 40, n % 5 FROM generate_series(1, 60) n`;
+const MODEL = `CREATE ONTOLOGY all_rows;
+  CREATE CONCEPT town (tid integer, name string, size integer, PRIMARY KEY (tid));
+  CREATE CONCEPT guest (id integer, label string, town integer, v integer, PRIMARY KEY (id), CONSTRAINT lives_in FOREIGN KEY (town) REFERENCES town (tid) INVERSEOF houses);
+  CREATE CONCEPT stay (no integer, g integer, nights integer, town_name string, PRIMARY KEY (no), CONSTRAINT by_guest FOREIGN KEY (g) REFERENCES guest (id) INVERSEOF stays);
+  CREATE MAPPING m_town INTO town AS SELECT tid, name, size::integer AS size FROM s.town WHERE size <> 'large';
+  CREATE MAPPING m_a INTO guest AS SELECT id, label, town, v FROM s.guest WHERE kind = 'a';
+  CREATE MAPPING m_b INTO guest AS SELECT x.id, x.label, x.town, x.v FROM s.guest x WHERE x.kind = 'b';
+  CREATE MAPPING m_stay INTO stay AS SELECT y.no, y.g, y.nights, t.name AS town_name FROM s.stay y LEFT JOIN s.guest x ON x.id = y.g LEFT JOIN s.town t ON t.tid = x.town`;
+
+let tables: PlannedTables;
+beforeAll(async () => {
+  tables = await PlannedTables.open(TABLES, MODEL, 'all_rows');
+});
+afterAll(() => tables?.close());
+
+/** A table in a statement, and one whose rows are collected. */
+const TABLE = /(FROM|JOIN) s\.(town|guest|stay)\b/g;
+const COLLECTED = /FROM s\.\w+(?: AS \w+)?(?: WHERE [^()]*)? OFFSET 0\)/g;
+const count = (sql: string, pattern: RegExp): number => [...sql.matchAll(pattern)].length;
+
+describe('all tables are collected', () => {
+  it.each([
+    'SELECT g.id, t.tid FROM svc.guest g, svc.town t WHERE g.v > 38',
+    'SELECT g.id, t.tid FROM svc.guest g JOIN svc.town t ON g.town < t.tid AND g.label <> t.name WHERE g.v = 7',
+    'SELECT label, "lives_in[town].name" FROM dsvc.guest WHERE "lives_in[town].name" = \'t1\'',
+    'SELECT g.label, x.nights FROM svc.guest g LEFT JOIN LATERAL (SELECT s.nights FROM svc.stay s WHERE s.g = g.id ORDER BY s.no DESC LIMIT 1) x ON true',
+    'SELECT t.tid FROM svc.town t WHERE t.tid NOT IN (SELECT g.town FROM svc.guest g WHERE g.v > 30 AND g.town > 5) AND t.tid > ANY (SELECT s.nights FROM svc.stay s)',
+    'SELECT COUNT(*) AS n FROM svc.guest g, svc.town t',
+    'SELECT id FROM svc.guest ORDER BY id LIMIT (SELECT COUNT(*) - 2 FROM svc.town)',
+    'WITH RECURSIVE up AS (SELECT g.id, g.town FROM svc.guest g WHERE g.id = 40 UNION SELECT g.id, g.town FROM up u JOIN svc.guest g ON g.id = u.town) SELECT id FROM up',
+    'SELECT town_name, SUM(nights) AS n, GROUPING(town_name) AS g FROM svc.stay GROUP BY ROLLUP (town_name)',
+    'SELECT name, SUM("houses[guest].v") AS v, COUNT("houses[guest].stays[stay].no") AS n FROM dsvc.town GROUP BY name',
+    'SELECT t.tid FROM svc.town t WHERE EXISTS (SELECT 1 FROM svc.guest g WHERE g.town = t.tid AND EXISTS (SELECT 1 FROM svc.stay s WHERE s.g = g.id AND s.nights < t.tid))',
+    'SELECT id, random() < 2 AS r FROM svc.guest',
+  ])('%s', async (query) => {
+    const { sql, declared } = tables.plan(query, REWRITE);
+    verify(parser, sql, declared);
+    expect((await tables.rows(query)).length).toBeGreaterThan(0);
+    expect(await tables.rows(query, REWRITE), sql).toEqual(await tables.rows(query));
+    expect(count(sql, COLLECTED), sql).toBe(count(sql, TABLE));
+  });
+});
+
+it('conditions of the mapping and of the caller are applied where rows are collected, and values are computed afterwards', () => {
+  const { sql } = tables.plan("SELECT size FROM svc.town WHERE name = 't1'", REWRITE);
+  expect(sql).toMatch(/size::integer::integer AS size FROM \(SELECT [^()]*FROM s\.town WHERE size <> 'large' AND name::text = 't1' OFFSET 0\) AS town/);
+});
+
+it('EXISTS over collected rows, if it is no condition of WHERE by itself, has an OFFSET', async () => {
+  const query = `SELECT g.id, EXISTS (SELECT 1 FROM svc.stay s WHERE s.g = g.id AND s.nights > g.v) AS e FROM svc.guest g
+    WHERE EXISTS (SELECT 1 FROM svc.town t WHERE t.tid < g.town) AND (g.id = 3 OR NOT EXISTS (SELECT 1 FROM svc.town t WHERE t.tid > g.town))`;
+  const { sql } = tables.plan(query, REWRITE);
+  expect(await tables.rows(query, REWRITE)).toEqual(await tables.rows(query));
+  expect(sql.match(/EXISTS \((?:[^()]|\((?:[^()]|\([^()]*\))*\))*? OFFSET 0\)/g)?.length).toBe(2);
+});
+
+it('EXISTS over common table expressions has one too, if the datasource is known to be distributed', async () => {
+  const target = targetFor(new Map([[JSON.stringify(['s', 'guest']), { column: 'id', group: 1 }]]));
+  const query = `WITH a AS MATERIALIZED (SELECT id, v FROM svc.guest), b AS MATERIALIZED (SELECT g, nights FROM svc.stay)
+    SELECT a.id, EXISTS (SELECT 1 FROM b WHERE b.g = a.id) AS e FROM a WHERE a.v IN (SELECT nights FROM b)`;
+  expect(tables.plan(query, { target: () => target }).sql).toContain('b.g = a.id OFFSET 0)');
+  expect(tables.plan(query).sql).not.toContain('OFFSET 0');
+  expect(await tables.rows(query, { target: () => target })).toEqual(await tables.rows(query));
+});
+
+it('it is tried after the rewrites', () => {
+  const plan = tables.plan('SELECT id FROM svc.guest', { rewrite: decorrelate });
+  expect(plan.nextRewrite).toBe(decorrelate.next);
+  expect(tables.plan('SELECT id FROM svc.guest', REWRITE).nextRewrite).toBeUndefined();
+});
