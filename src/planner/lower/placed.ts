@@ -10,6 +10,7 @@ import { keepExists } from './collected.ts';
 import { blocksOf, namesColumns, starOf } from './correlated.ts';
 import { sendFilters } from './far-filters.ts';
 import { isPlain } from './refused.ts';
+import { separateUnions } from './separate-unions.ts';
 import { walkSteps } from './walk-together.ts';
 
 /** The name of the column. No other column begins so. */
@@ -18,9 +19,10 @@ const KEY = '~d';
 /** What plans need for tables that are distributed in this way. */
 export const targetFor = (placements: Placements): Target => ({
   apply: (statement, declared) => {
-    sendFilters(statement, (schema, table) => placements.has(JSON.stringify([schema, table])));
+    sendFilters(statement, (schema, table) => placements.get(JSON.stringify([schema, table])) !== undefined);
     keyUnions(statement, placements, declared);
     keepExists(statement);
+    separateUnions(statement, placements);
   },
   walksOver: (schema, table) => placements.get(JSON.stringify([schema, table])) && walkSteps,
 });

@@ -1,0 +1,41 @@
+/**
+ * Unions of distributed tables in a statement that reads other distributed tables too: each is read by itself. Citus 13.2 takes the keys of such a union for equal to those of whatever it is joined with by
+ * any column, joins only rows of one worker, and loses others (docs/design/sql-shapes.md#unions-in-joins).
+ */
+import type { Placements } from '../plan/context.ts';
+import { type Node, OFFSET_ZERO, type SelectStmt, walk } from '../plan/tree.ts';
+
+/** Adds OFFSET 0 to unions that read distributed tables, if other such tables are read next to them (in place). */
+export function separateUnions(statement: SelectStmt, placements: Placements): void {
+  const all = new Unit({ SelectStmt: statement }, placements);
+  for (const union of all.unions) {
+    const own = new Unit(union, placements);
+    if (own.tables > 0 && own.tables < all.tables && 'SelectStmt' in union) Object.assign(union.SelectStmt, OFFSET_ZERO);
+  }
+  for (const query of all.others) separateUnions(query, placements);
+}
+
+/** What Citus plans together: a query without the parts that it runs by themselves. */
+class Unit {
+  /** The number of places where a distributed table is read. */
+  tables = 0;
+  readonly unions: Node[] = [];
+  /** Queries that are executed by themselves. */
+  readonly others: SelectStmt[] = [];
+
+  constructor(query: Node, placements: Placements) {
+    walk([query], (n) => {
+      if ('RangeVar' in n && placements.get(JSON.stringify([n.RangeVar.schemaname, n.RangeVar.relname]))) this.tables++;
+      if ('CommonTableExpr' in n && n.CommonTableExpr.ctematerialized === 'CTEMaterializeAlways') return this.#separate(n.CommonTableExpr.ctequery);
+      if (!('SelectStmt' in n) || n === query || n.SelectStmt === (query as { SelectStmt?: SelectStmt }).SelectStmt) return true;
+      if (n.SelectStmt.limitCount || n.SelectStmt.limitOffset) return this.#separate(n);
+      if (n.SelectStmt.larg) this.unions.push(n);
+      return true;
+    });
+  }
+
+  #separate(query: Node | undefined): false {
+    if (query && 'SelectStmt' in query) this.others.push(query.SelectStmt);
+    return false;
+  }
+}
