@@ -21,7 +21,7 @@ export const targetFor = (placements: Placements): Target => ({
   apply: (statement, declared) => {
     sendFilters(statement, (schema, table) => placements.get(JSON.stringify([schema, table])) !== undefined);
     keyUnions(statement, placements, declared);
-    keepExists(statement);
+    if (placements.size !== 0) keepExists(statement);
     separateUnions(statement, placements);
   },
   walksOver: (schema, table) => placements.get(JSON.stringify([schema, table])) && walkSteps,
