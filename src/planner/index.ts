@@ -131,8 +131,7 @@ function plan(context: PlanContext, source: Source, options: PlanOptions): Plan 
   const target = context.target?.(state.datasource);
   // without hidden rows only walks for a distributed datasource are marked; the printer would refuse a mark that is left
   if (hidesRows || state.late.length > 0 || target || context.rewrite) settleBarriers(written, state, hasBarriers);
-  const isSimple = !hasBarriers && !state.facts.volatile;
-  const query = forDatasource(state, written, isSimple || context.rewrite?.isForAll ? context.rewrite : undefined, target, isSimple);
+  const query = forDatasource(state, written, target, !hasBarriers && !state.facts.volatile);
   dropUnusedParameters(query, state, state.bound.length);
   refuseSeveralDatasources(state);
   if (state.references.hasMeasures) refuseOuterMeasures(query, state.references);
@@ -175,7 +174,9 @@ function plan(context: PlanContext, source: Source, options: PlanOptions): Plan 
 }
 
 /** A statement as its datasource needs it. Its parts are shared with other plans, or occur in it twice, so a copy is changed. */
-function forDatasource(state: PlanState, written: SelectStmt, rewrite: FinishedRewrite | undefined, target: Target | undefined, isSimple: boolean): SelectStmt {
+function forDatasource(state: PlanState, written: SelectStmt, target: Target | undefined, isSimple: boolean): SelectStmt {
+  const { rewrite: asked } = state.context;
+  const rewrite = isSimple || asked?.isForAll ? asked : undefined;
   if (!rewrite && !target) return written;
   const query = ownCopy(written);
   rewrite?.(query, () => state.alias(), state.texts.declared.isExact, state.declared.tables, isSimple);

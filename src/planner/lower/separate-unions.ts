@@ -1,5 +1,5 @@
 /**
- * Unions of distributed tables in a statement that reads other distributed tables too: each is read by itself. Citus 13.2 takes the keys of such a union for equal to those of whatever it is joined with by
+ * Unions of distributed tables in a statement that reads other distributed tables too: each is read by itself. Citus 13.2 takes the keys of such a union for equal to those of the tables with which it is joined, by
  * any column, joins only rows of one worker, and loses others (docs/design/sql-shapes.md#unions-in-joins).
  */
 import type { Placements } from '../plan/context.ts';
