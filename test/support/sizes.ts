@@ -34,6 +34,7 @@ export const SIZES = {
   'attacks/twin-doors': { everyImpersonated: [4, 1, 1] },
   'attacks/editors-writers': { everyNext: [4, 1, 1] },
   'attacks/leaks-generated': { worlds: [1, 100], queries: [16, 40, 40] },
+  'attacks/deleted-rows': { worlds: [2, 400, 16], requests: [40, 100] },
   'attacks/renamed-keys': { worlds: [1, 100], queries: [24, 60, 60] },
   'attacks/kin': { worlds: [1, 300, 16] },
   'attacks/closed-values': { worlds: [1, 400, 16] },
