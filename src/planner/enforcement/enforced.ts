@@ -111,13 +111,16 @@ export interface Difference {
 /**
  * The parts of `before` that `after` enforces differently. Policies may cover new mappings, and also mappings that existed
  * before if the SQL does not depend on their values.
+ * @param isTrial whether only parts of `before` that can be planned are compared
  */
-export function* differences(before: Enforced, after: Enforced): Iterable<Difference> {
+export function* differences(before: Enforced, after: Enforced, isTrial = false): Iterable<Difference> {
   const policyOf = (key: string): readonly string[] => (JSON.parse(key) as string[]).slice(0, -1);
   for (const [key, { texts, subject }] of before.parts) {
     const now = after.parts.get(key)?.texts ?? null;
+    if (isTrial && texts === null) continue;
     if (texts === null || now === null || now.length !== texts.length || now.some((text, i) => text !== texts[i])) yield { policy: policyOf(key), subject };
   }
+  if (isTrial) return;
   for (const [key, { subject, mapping, dependsOnRow }] of after.parts)
     if (dependsOnRow && before.mappings.has(mapping) && !before.parts.has(key)) yield { policy: policyOf(key), subject };
   for (const [mapping, { columns, subject }] of before.shown) {

@@ -1,4 +1,5 @@
 /** Compares what policies enforce in two versions of a model. */
+import { SvcError } from '../../errors.ts';
 import { compile } from '../../ontology/compile.ts';
 import type { Concept, Graph } from '../../ontology/graph.ts';
 import type { MappingDef, Model } from '../../ontology/model.ts';
@@ -7,7 +8,8 @@ import { rolesTestedIn, type TestedRoles } from '../read/caller.ts';
 import { sourcesOf } from '../secure/policies.ts';
 import { differences, enforcedOn, type PolicyRules, type Subject } from './enforced.ts';
 import { Joins } from './joined.ts';
-import { leavesOut, type ModelContext } from './model-state.ts';
+import { accessFor, leavesOut, type ModelContext, ModelState } from './model-state.ts';
+import { asMapped, uncovered } from './unmapped.ts';
 
 export type { TestedRoles } from '../read/caller.ts';
 export type { PolicyRules, Subject } from './enforced.ts';
@@ -27,9 +29,19 @@ export interface Weakened extends Subject {
 export function weakened(context: ModelContext, before: Graph, after: Graph, rules: PolicyRules): Weakened | undefined {
   if (rules.rows.length + rules.masks.length === 0 || isSame(before, after)) return undefined;
   const [old, now] = [untyped(before), untyped(after)];
-  const [enforced] = differences(enforcedOn(context, old, rules), enforcedOn(context, now, rules));
+  const found = weakenedBetween(context, old, now, rules);
+  if (found !== undefined) return found;
+  const lost = uncovered(old, now, rules);
+  if (lost !== undefined) return { by: 'enforced', ...lost };
+  const mapped = asMapped(old, now);
+  return mapped && weakenedBetween(context, ...mapped, rules, true);
+}
+
+/** @param isTrial whether the models have made-up mappings, so that some parts may have no plan */
+function weakenedBetween(context: ModelContext, before: Graph, after: Graph, rules: PolicyRules, isTrial = false): Weakened | undefined {
+  const [enforced] = differences(enforcedOn(context, before, rules), enforcedOn(context, after, rules), isTrial);
   if (enforced !== undefined) return { by: 'enforced', ...enforced.subject };
-  const joined = new Joins(context, now, rules).reveals(new Joins(context, old, rules));
+  const joined = new Joins(context, after, rules).reveals(new Joins(context, before, rules));
   return joined && { by: 'joined', ...joined };
 }
 
@@ -81,7 +93,10 @@ export function joinedOtherwise(context: ModelContext, before: Graph, after: Gra
   return new Joins(context, now, rules).added(new Joins(context, old, rules), (m) => restricted.has(m.name));
 }
 
-/** The roles that policies pass to `svc_has_role`, including calls in calculated properties, logic concepts and views that they read. */
+/**
+ * The roles that policies pass to `svc_has_role`, including calls in calculated properties, logic concepts and views that they read, also for rows that are mapped later
+ * and for links and multi-valued properties.
+ */
 export function rolesAskedBy(context: ModelContext, graph: Graph, rules: PolicyRules): TestedRoles {
   const names = new Set<string>();
   let any = false;
@@ -90,9 +105,27 @@ export function rolesAskedBy(context: ModelContext, graph: Graph, rules: PolicyR
     for (const name of found.names) names.add(name);
     any ||= found.any;
   };
-  enforcedOn({ ...context, onCallerFunctions }, graph, rules);
+  const collecting = { ...context, onCallerFunctions };
+  const [mapped] = asMapped(graph, graph) ?? [];
+  for (const of of mapped === undefined ? [graph] : [graph, mapped]) enforcedOn(collecting, of, rules);
+  const { texts } = new ModelState(context, graph, accessFor({}));
+  for (const text of textsOf(rules)) {
+    try {
+      onCallerFunctions(texts.expression({}, text).node);
+    } catch (error) {
+      if (!(error instanceof SvcError)) throw error;
+      // the text is not valid any more: it may test for any role
+      any = true;
+    }
+  }
   return { names, any };
 }
+
+/** The conditions of row policies, and the expressions of masks. */
+const textsOf = ({ rows, masks }: PolicyRules): readonly string[] => [
+  ...rows.flatMap((r) => r.conditions.map((c) => c.condition)),
+  ...masks.flatMap(({ mask }) => (mask.kind === 'with' ? [mask.expression] : [])),
+];
 
 /** True for the parts of a model that SQL depends on. The type requires an entry for each part. */
 const AFFECTS_SQL: Readonly<Record<keyof Model, boolean>> = {

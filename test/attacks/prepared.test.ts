@@ -1,0 +1,193 @@
+/**
+ * What a policy depends on before it has rows, and roles that it tests where it has none: a change that is prepared now must not open rows and values that are mapped
+ * later. Each attack has a control: the same change by a user who may make policies opens them.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { admins, ask, by, outcome, s, startCallers, user } from './callers.ts';
+
+const TABLES = [
+  'CREATE TABLE shop.t_nick (id bigint, nick text)',
+  "INSERT INTO shop.t_nick VALUES (1, 'Bear'), (2, 'Lion')",
+  'CREATE TABLE shop.t_doc (id bigint, title text, state text, secret text, code bigint)',
+  "INSERT INTO shop.t_doc VALUES (1, 'Plan', 'draft', 's1', 1), (2, 'News', 'public', 's2', 2)",
+  'CREATE TABLE shop.t_near (a bigint, b bigint, km text)',
+  "INSERT INTO shop.t_near VALUES (1, 2, 'far')",
+];
+const DOC = 'title string, state string, secret string, code bigint, released boolean, bossy boolean';
+const MODEL = `CREATE CONCEPT city (id bigint, name string, PRIMARY KEY (id), CONSTRAINT nick MULTIVALUE string, CONSTRAINT near MULTIREFERENCE city INVERSEOF close);
+CREATE MAPPING m_city INTO (city) AS SELECT id, name FROM shop.t_city;
+CREATE MAPPING m_nick INTO (city) MULTIVALUE nick AS SELECT id, nick FROM shop.t_nick;
+CREATE MAPPING m_near (CONSTRAINT near FOREIGN KEY (b) REFERENCES city (id), CONSTRAINT close FOREIGN KEY (a) REFERENCES city (id)) AS SELECT a, b, km FROM shop.t_near;
+CREATE CONCEPT road (road bigint, km string, PRIMARY KEY (road));
+CREATE PROPERTY released boolean AS SELECT state = 'public';
+CREATE PROPERTY bossy boolean AS SELECT svc_has_role('chief');
+CREATE CONCEPT paper (did bigint, PRIMARY KEY (did));
+CREATE CONCEPT doc (${DOC}) INHERITS (paper);
+CREATE CONCEPT hot INHERITS (doc) FROM svc.doc WHERE NOT released;
+CREATE VIEW fit AS SELECT id FROM svc.city WHERE id = 2;
+CREATE VIEW led AS SELECT 1 AS one WHERE svc_has_role('chief')`;
+const MAPPED = 'CREATE MAPPING m_doc INTO (doc) AS SELECT id AS did, title, state, secret, code FROM shop.t_doc';
+
+let count = 0;
+let kim: { readonly name: string; readonly token: string };
+let max: typeof kim;
+let rob: typeof kim;
+beforeAll(async () => {
+  await startCallers();
+  for (const t of TABLES) await s.database.exec(t);
+  await admins('CREATE USER nobody');
+  kim = await user('kim');
+  max = await user('max');
+  rob = await user('rob');
+});
+afterAll(() => s?.close());
+
+/** A new ontology with these policies. kim edits all of it, max may make policies as well, rob queries. @returns its name */
+async function ontology(...policies: readonly string[]): Promise<string> {
+  const o = `prep${++count}`;
+  await admins(`CREATE ONTOLOGY ${o}`);
+  for (const statement of [MODEL, ...policies]) await s.rows(statement, o);
+  await admins(
+    `GRANT EDIT ON ALL ontology.${o} TO USER ${kim.name}`,
+    `GRANT EDIT ON ALL ontology.${o} TO USER ${max.name} WITH GRANT OPTION`,
+    `GRANT QUERY ON ALL ontology.${o} TO USER ${rob.name}`,
+  );
+  return o;
+}
+
+/** The values of the first column of an answer. */
+const shown = async (sql: string, token: string, o: string): Promise<readonly unknown[]> =>
+  (await ask(sql, by(token), o)).json.data.map((row: object) => Object.values(row)[0]);
+
+const TITLES = 'SELECT title FROM svc.doc ORDER BY did';
+const SECRETS = 'SELECT secret FROM svc.doc ORDER BY did';
+
+describe('an editor without the right to make policies is refused, before the concept of the policy has rows:', () => {
+  const released = 'CREATE OR REPLACE PROPERTY released boolean AS SELECT true';
+  it.each([
+    ['a calculated property of a condition', 'ON CONCEPT doc TO PUBLIC USING (released)', released, TITLES, ['News'], ['Plan', 'News']],
+    ['a calculated property of a mask', 'ON PROPERTY secret MASK WITH (CASE WHEN released THEN secret END)', released, SECRETS, [null, 's2'], ['s1', 's2']],
+    [
+      'a logic concept with a policy',
+      'ON CONCEPT hot TO USER nobody USING (true)',
+      'CREATE OR REPLACE CONCEPT hot INHERITS (doc) FROM svc.doc WHERE false',
+      TITLES,
+      ['News'],
+      ['Plan', 'News'],
+    ],
+    [
+      'a logic concept that a mask names',
+      'ON PROPERTY secret OF CONCEPT hot MASK FULL',
+      'CREATE OR REPLACE CONCEPT hot INHERITS (doc) FROM svc.doc WHERE did > 5',
+      SECRETS,
+      ['****', 's2'],
+      ['s1', 's2'],
+    ],
+    [
+      'the ancestors',
+      'ON CONCEPT paper TO PUBLIC USING (did = 2)',
+      `CREATE OR REPLACE CONCEPT doc (did bigint, ${DOC}, PRIMARY KEY (did))`,
+      TITLES,
+      ['News'],
+      ['Plan', 'News'],
+    ],
+    [
+      'a view of a condition',
+      'ON CONCEPT doc TO PUBLIC USING (did IN (SELECT id FROM vsvc.fit))',
+      'CREATE OR REPLACE VIEW fit AS SELECT id FROM svc.city',
+      TITLES,
+      ['News'],
+      ['Plan', 'News'],
+    ],
+    [
+      'a relationship by a masked property',
+      'ON PROPERTY code MASK NULL',
+      `CREATE OR REPLACE CONCEPT doc (${DOC}, CONSTRAINT lies FOREIGN KEY (code) REFERENCES city (id)) INHERITS (paper)`,
+      'SELECT "lies[city].name" AS n FROM dsvc.doc ORDER BY did',
+      undefined,
+      ['Berlin', 'Lyon'],
+    ],
+  ])('%s', async (_, policy, script, read, closed, open) => {
+    const o = await ontology(`CREATE POLICY p ${policy}`);
+    expect(await outcome(script, by(kim.token), o)).toBe('403 forbidden');
+    await s.rows(MAPPED, o);
+    if (closed !== undefined) expect(await shown(read, rob.token, o)).toEqual(closed);
+    const other = await ontology(`CREATE POLICY p ${policy}`);
+    expect(await outcome(script, by(s.token), other)).toBe('200');
+    await s.rows(MAPPED, other);
+    expect(await shown(read, rob.token, other)).toEqual(open);
+  });
+
+  it('what a policy reads of a concept without rows', async () => {
+    const o = await ontology('CREATE POLICY p ON CONCEPT city TO PUBLIC USING (id IN (SELECT d.code FROM svc.doc d WHERE d.released))');
+    expect(await outcome(released, by(kim.token), o)).toBe('403 forbidden');
+    expect(await outcome(released, by(max.token), o)).toBe('200');
+  });
+});
+
+describe('an editor without the right to make policies may still, where a concept under a policy has no rows,', () => {
+  it.each([
+    ['write it as it is', `CREATE OR REPLACE CONCEPT doc (${DOC}) INHERITS (paper)`],
+    ['add a property', `CREATE OR REPLACE CONCEPT doc (${DOC}, pages bigint) INHERITS (paper)`],
+    [
+      'add a calculated property',
+      `CREATE PROPERTY long_title string AS SELECT title || '!'; CREATE OR REPLACE CONCEPT doc (${DOC}, long_title string) INHERITS (paper)`,
+    ],
+    ['add a relationship', `CREATE OR REPLACE CONCEPT doc (${DOC}, no bigint, CONSTRAINT lies FOREIGN KEY (no) REFERENCES city (id)) INHERITS (paper)`],
+    ['make and drop a concept below it', 'CREATE CONCEPT note INHERITS (doc); DROP CONCEPT note'],
+    ['make a view', 'CREATE VIEW titles AS SELECT title FROM svc.doc'],
+    ['change what no policy reads', 'CREATE OR REPLACE CONCEPT road (road bigint, km string, lanes bigint, PRIMARY KEY (road))'],
+  ])('%s', async (_, script) => {
+    const o = await ontology('CREATE POLICY p ON CONCEPT doc TO PUBLIC USING (released)', 'CREATE POLICY q ON PROPERTY secret OF CONCEPT hot MASK FULL');
+    for (const statement of script.split('; ')) expect(await outcome(statement, by(kim.token), o)).toBe('200');
+    await s.rows(MAPPED, o);
+    expect(await shown(TITLES, rob.token, o)).toEqual(['News']);
+  });
+});
+
+describe('a role that a policy tests cannot be created by an editor of roles, if it is tested', () => {
+  const NICKS = 'SELECT nick FROM dsvc.city ORDER BY nick';
+  it.each([
+    [
+      'by the mask of a multi-valued property',
+      "ON PROPERTY nick MASK WITH (CASE WHEN svc_has_role('chief') THEN nick ELSE 'x' END)",
+      NICKS,
+      ['x', 'x'],
+      ['Bear', 'Lion'],
+    ],
+    [
+      'by the mask of a column of links',
+      "ON PROPERTY km MASK WITH (CASE WHEN svc_has_role('chief') THEN km ELSE 'x' END)",
+      'SELECT "near[city]_km" AS k FROM dsvc.city WHERE id = 1',
+      ['x'],
+      ['far'],
+    ],
+    ['before the concept has rows', "ON CONCEPT doc TO PUBLIC USING (svc_has_role('chief'))", TITLES, [], ['Plan', 'News']],
+    ['by a calculated property before the concept has rows', 'ON CONCEPT doc TO PUBLIC USING (bossy)', TITLES, [], ['Plan', 'News']],
+    ['by a view before the concept has rows', 'ON CONCEPT doc TO PUBLIC USING (EXISTS (SELECT 1 FROM vsvc.led))', TITLES, [], ['Plan', 'News']],
+    [
+      'by a mask before the concept has rows',
+      "ON PROPERTY secret MASK WITH (CASE WHEN svc_has_role('chief') THEN secret END)",
+      SECRETS,
+      [null, null],
+      ['s1', 's2'],
+    ],
+  ])('%s', async (_, policy, read, closed, open) => {
+    const o = await ontology(`CREATE POLICY p ${policy}`);
+    const mal = await user('mal', 'EDIT ON role', `QUERY ON ALL ontology.${o}`);
+    await admins(`GRANT ACCESS ON user.${mal.name} TO USER ${mal.name}`);
+    const script = `CREATE ROLE chief; GRANT ROLE chief TO USER ${mal.name}`;
+    try {
+      expect(await outcome(script, by(mal.token))).toBe('403 forbidden');
+      await s.rows(MAPPED, o);
+      expect(await shown(read, mal.token, o)).toEqual(closed);
+      await admins(script);
+      expect(await shown(read, mal.token, o)).toEqual(open);
+      expect(await outcome('DROP ROLE chief', by(s.token))).toBe('400 in_use');
+    } finally {
+      await admins(`DROP ONTOLOGY ${o}`);
+      await s.query('DROP ROLE chief');
+    }
+    expect(await outcome('CREATE ROLE chief; DROP ROLE chief', by(mal.token))).toBe('200');
+  });
+});
