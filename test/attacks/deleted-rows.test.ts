@@ -363,18 +363,20 @@ const CACHED = [
   "CACHE VIEW costs OPTIONS (schema = 'cached')",
 ];
 
-/** The rows of an answer in one order, and without what belongs to the request. */
+/** A value with all its lists in one order: nothing in these requests has an order. */
+function inOrder(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((v) => JSON.stringify(inOrder(v))).sort();
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(Object.entries(value).map(([name, v]) => [name, inOrder(v)]));
+}
+
+/** The rows of an answer in one order; the code of an error, whose message may name an expression that a policy also has. */
 function plain(text: string): string {
-  const lines = (list: readonly unknown[]): string =>
-    list
-      .map((row) => JSON.stringify(row, (_, v: unknown) => (Array.isArray(v) ? [...v].map((x) => JSON.stringify(x)).sort() : v)))
-      .sort()
-      .join('\n');
   try {
-    const parsed = JSON.parse(text) as { readonly data?: unknown; readonly request_id?: unknown };
-    if (Array.isArray(parsed)) return lines(parsed);
-    if (Array.isArray(parsed.data)) return lines(parsed.data);
-    return JSON.stringify({ ...parsed, request_id: '' });
+    const parsed = JSON.parse(text) as { readonly data?: unknown; readonly code?: unknown };
+    if (parsed.code !== undefined) return `"code":"${parsed.code}"`;
+    const rows = Array.isArray(parsed) ? parsed : parsed.data;
+    return Array.isArray(rows) ? (inOrder(rows) as string[]).join('\n') : JSON.stringify(inOrder(parsed));
   } catch {
     return text.split('\n').sort().join('\n');
   }
