@@ -74,15 +74,18 @@ function collectTables(block: SelectStmt, declared: Declared['tables'], isSimple
   const names = new Names(block);
   const [only, ...others] = block.fromClause ?? [];
   const isSingle = only !== undefined && 'RangeVar' in only && others.length === 0;
-  const collected = (item: Node): Node => {
+  const collected = (item: Node, isOptional: boolean): Node => {
     if ('JoinExpr' in item) {
-      const { larg, rarg, isNatural, usingClause } = item.JoinExpr;
-      if (isNatural || usingClause?.length || !larg || !rarg) return item;
-      return { JoinExpr: { ...item.JoinExpr, larg: collected(larg), rarg: collected(rarg) } };
+      const { jointype, larg, rarg, isNatural, usingClause, alias } = item.JoinExpr;
+      // an alias of a join names all columns of its tables
+      if (isNatural || usingClause?.length || alias || !larg || !rarg) return item;
+      const left = collected(larg, isOptional || jointype === 'JOIN_RIGHT' || jointype === 'JOIN_FULL');
+      const right = collected(rarg, isOptional || jointype === 'JOIN_LEFT' || jointype === 'JOIN_FULL');
+      return { JoinExpr: { ...item.JoinExpr, larg: left, rarg: right } };
     }
-    return ('RangeVar' in item && rowsOf(item.RangeVar, { block, names, isSingle, declared, isSimple })) || item;
+    return ('RangeVar' in item && rowsOf(item.RangeVar, { block, names, isSingle, isOptional, declared, isSimple })) || item;
   };
-  if (block.fromClause) block.fromClause = block.fromClause.map(collected);
+  if (block.fromClause) block.fromClause = block.fromClause.map((item) => collected(item, false));
 }
 
 /** A table in FROM, and what is known of its block. */
@@ -91,11 +94,13 @@ interface Place {
   readonly names: Names;
   /** True if it is the only item of FROM: names without a qualifier are its columns. */
   readonly isSingle: boolean;
+  /** True on the side of an outer join whose columns are NULL in rows without a partner. A row may be left out there only for a condition that no NULL meets. */
+  readonly isOptional: boolean;
   readonly declared: Declared['tables'];
   readonly isSimple: boolean;
 }
 
-function rowsOf(table: RangeVar, { block, names, isSingle, declared, isSimple }: Place): Node | undefined {
+function rowsOf(table: RangeVar, { block, names, isSingle, isOptional, declared, isSimple }: Place): Node | undefined {
   const { schemaname, relname = '', alias } = table;
   const known = declared.find((d) => d.schema === schemaname && d.name === relname);
   const name = alias?.aliasname ?? relname;
@@ -112,7 +117,9 @@ function rowsOf(table: RangeVar, { block, names, isSingle, declared, isSimple }:
       own &&= !isSubQuery(n) && !('SubLink' in n);
       return own;
     });
-    return own && ((isSimple && comparesColumn(condition)) || !mayFail(condition, true, true));
+    if (!own) return false;
+    const compares = comparesColumn(condition);
+    return (isSimple && compares) || ((compares || !isOptional) && !mayFail(condition, true, true));
   };
   const where = and(conjuncts(block.whereClause).filter(isOwn).map(clone));
   const rows = select({

@@ -22,14 +22,18 @@ class Unit {
   readonly unions: Node[] = [];
   /** Queries that are executed by themselves. */
   readonly others: SelectStmt[] = [];
+  /** Queries of WITH RECURSIVE, whose unions may have no OFFSET. */
+  readonly #recursions = new Set<Node | undefined>();
 
   constructor(query: Node, placements: Placements) {
     walk([query], (n) => {
+      const { recursive, ctes = [] } = ('SelectStmt' in n && n.SelectStmt.withClause) || {};
+      if (recursive) for (const c of ctes) if ('CommonTableExpr' in c) this.#recursions.add(c.CommonTableExpr.ctequery);
       if ('RangeVar' in n && placements.get(JSON.stringify([n.RangeVar.schemaname, n.RangeVar.relname]))) this.tables++;
       if ('CommonTableExpr' in n && n.CommonTableExpr.ctematerialized === 'CTEMaterializeAlways') return this.#separate(n.CommonTableExpr.ctequery);
       if (!('SelectStmt' in n) || n === query || n.SelectStmt === (query as { SelectStmt?: SelectStmt }).SelectStmt) return true;
       if (n.SelectStmt.limitCount || n.SelectStmt.limitOffset) return this.#separate(n);
-      if (n.SelectStmt.larg) this.unions.push(n);
+      if (n.SelectStmt.larg && !this.#recursions.has(n)) this.unions.push(n);
       return true;
     });
   }
