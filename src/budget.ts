@@ -30,8 +30,8 @@ export const READS_LIMITS: Limits = { nodes: 240_000, steps: 10_000_000, entries
 /** The cost of parsing and verifying one character of finished SQL. */
 export const STEPS_OF_A_CHARACTER = 8;
 
-/** One script of modelling statements, with all plans that check it: a model of a few thousand concepts. */
-export const SCRIPT_LIMITS: Limits = { nodes: 500_000, steps: 12_000_000, entries: 400_000, units: 12_000_000 };
+/** One script of modelling statements, with all plans that check it: a few thousand concepts, or a few hundred with their mappings and views. */
+export const SCRIPT_LIMITS: Limits = { nodes: 500_000, steps: 18_000_000, entries: 400_000, units: 18_000_000 };
 
 /** The cost of one character of a modelling statement that is applied to a model, which stores its texts. */
 export const STEPS_OF_A_MODELLING_CHARACTER = 1;
