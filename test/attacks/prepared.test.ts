@@ -14,6 +14,7 @@ const TABLES = [
   "INSERT INTO shop.t_near VALUES (1, 2, 'far')",
 ];
 const DOC = 'title string, state string, secret string, code bigint, released boolean, bossy boolean';
+const MEMO = 'mid bigint, title string, state string, pass bigint, released boolean, PRIMARY KEY (mid)';
 const MODEL = `CREATE CONCEPT city (id bigint, name string, PRIMARY KEY (id), CONSTRAINT nick MULTIVALUE string, CONSTRAINT near MULTIREFERENCE city INVERSEOF close);
 CREATE MAPPING m_city INTO (city) AS SELECT id, name FROM shop.t_city;
 CREATE MAPPING m_nick INTO (city) MULTIVALUE nick AS SELECT id, nick FROM shop.t_nick;
@@ -24,6 +25,14 @@ CREATE PROPERTY bossy boolean AS SELECT svc_has_role('chief');
 CREATE CONCEPT paper (did bigint, PRIMARY KEY (did));
 CREATE CONCEPT doc (${DOC}) INHERITS (paper);
 CREATE CONCEPT hot INHERITS (doc) FROM svc.doc WHERE NOT released;
+CREATE CONCEPT memo (${MEMO});
+CREATE CONCEPT slip (lid bigint, state string, pin string, released boolean, PRIMARY KEY (lid));
+CREATE MAPPING m_slip INTO (slip) AS SELECT id AS lid, state FROM shop.t_doc;
+CREATE PROPERTY seal string;
+CREATE PROPERTY led_by boolean AS SELECT svc_has_role('captain');
+CREATE CONCEPT sign (led_by boolean);
+CREATE CONCEPT lot (lot bigint, state string, released boolean, PRIMARY KEY (lot));
+CREATE MAPPING m_lot INTO (lot) USING second AS SELECT id AS lot, state FROM shop.t_doc;
 CREATE VIEW fit AS SELECT id FROM svc.city WHERE id = 2;
 CREATE VIEW led AS SELECT 1 AS one WHERE svc_has_role('chief')`;
 const MAPPED = 'CREATE MAPPING m_doc INTO (doc) AS SELECT id AS did, title, state, secret, code FROM shop.t_doc';
@@ -35,7 +44,7 @@ let rob: typeof kim;
 beforeAll(async () => {
   await startCallers();
   for (const t of TABLES) await s.database.exec(t);
-  await admins('CREATE USER nobody');
+  await admins('CREATE USER nobody', "CREATE DATASOURCE second TYPE postgres SECRET 'DATASOURCE_MAIN'");
   kim = await user('kim');
   max = await user('max');
   rob = await user('rob');
@@ -45,7 +54,7 @@ afterAll(() => s?.close());
 /** A new ontology with these policies. kim edits all of it, max may make policies as well, rob queries. @returns its name */
 async function ontology(...policies: readonly string[]): Promise<string> {
   const o = `prep${++count}`;
-  await admins(`CREATE ONTOLOGY ${o}`);
+  await admins(`CREATE ONTOLOGY ${o}`, `ALTER ONTOLOGY ${o} ADD DATASOURCE second`);
   for (const statement of [MODEL, ...policies]) await s.rows(statement, o);
   await admins(
     `GRANT EDIT ON ALL ontology.${o} TO USER ${kim.name}`,
@@ -125,6 +134,90 @@ describe('an editor without the right to make policies is refused, before the co
   });
 });
 
+describe('an editor without the right to make policies is refused, before a concept is changed and mapped:', () => {
+  const released = 'CREATE OR REPLACE PROPERTY released boolean AS SELECT true';
+  const more = (columns: string): string => `CREATE CONCEPT sheet (pages bigint); CREATE OR REPLACE CONCEPT memo (${columns}) INHERITS (sheet)`;
+  const mapped = 'CREATE MAPPING m_memo INTO (memo) AS SELECT id AS mid, title, state, code AS pass FROM shop.t_doc';
+  const memos = 'SELECT title FROM svc.memo ORDER BY mid';
+  it.each([
+    ['a condition, and the ancestors', 'ON CONCEPT memo TO PUBLIC USING (released)', `${more(MEMO)}; ${released}`, mapped, memos, ['News'], ['Plan', 'News']],
+    [
+      'a condition, while the concept has the rows of another one',
+      'ON CONCEPT memo TO PUBLIC USING (released)',
+      `CREATE OR REPLACE CONCEPT memo (state string, released boolean) INHERITS (road) FROM svc.road WHERE false; ${released}`,
+      `CREATE OR REPLACE CONCEPT memo (${MEMO}); ${mapped}`,
+      memos,
+      ['News'],
+      ['Plan', 'News'],
+    ],
+    [
+      'a relationship by a masked property, and the ancestors',
+      'ON PROPERTY pass MASK NULL',
+      more(`${MEMO}, CONSTRAINT lies FOREIGN KEY (pass) REFERENCES city (id)`),
+      mapped,
+      'SELECT "lies[city].name" AS n FROM dsvc.memo ORDER BY mid',
+      undefined,
+      ['Berlin', 'Lyon'],
+    ],
+    [
+      'what a mask reads whose property no mapping has',
+      'ON PROPERTY pin MASK WITH (CASE WHEN released THEN pin END)',
+      released,
+      'CREATE OR REPLACE MAPPING m_slip INTO (slip) AS SELECT id AS lid, state, secret AS pin FROM shop.t_doc',
+      'SELECT pin FROM svc.slip ORDER BY lid',
+      [null, 's2'],
+      ['s1', 's2'],
+    ],
+    [
+      'what a mask reads whose property no concept has',
+      'ON PROPERTY seal MASK WITH (CASE WHEN released THEN seal END)',
+      released,
+      `CREATE CONCEPT act (aid bigint, state string, seal string, released boolean, PRIMARY KEY (aid));
+CREATE MAPPING m_act INTO (act) AS SELECT id AS aid, state, secret AS seal FROM shop.t_doc`,
+      'SELECT seal FROM svc.act ORDER BY aid',
+      [null, 's2'],
+      ['s1', 's2'],
+    ],
+    [
+      'a condition of a concept without columns',
+      'ON CONCEPT sign TO PUBLIC USING (led_by)',
+      'CREATE OR REPLACE PROPERTY led_by boolean AS SELECT true',
+      'CREATE OR REPLACE CONCEPT sign (title string, led_by boolean); CREATE MAPPING m_sign INTO (sign) AS SELECT title FROM shop.t_doc',
+      'SELECT title FROM dsvc.sign ORDER BY title DESC',
+      [],
+      ['Plan', 'News'],
+    ],
+    [
+      'the ancestors, by dropping the concept first',
+      'ON CONCEPT paper TO PUBLIC USING (did = 2)',
+      'DROP CONCEPT hot; DROP CONCEPT doc',
+      MAPPED,
+      TITLES,
+      ['News'],
+      ['Plan', 'News'],
+      `CREATE CONCEPT doc (did bigint, ${DOC}, PRIMARY KEY (did))`,
+    ],
+    [
+      'what a condition reads in another datasource than that of the first mapping',
+      'ON CONCEPT memo TO PUBLIC USING (mid IN (SELECT l.lot FROM svc.lot l WHERE l.released))',
+      released,
+      mapped.replace(' AS ', ' USING second AS '),
+      memos,
+      ['News'],
+      ['Plan', 'News'],
+    ],
+  ] as const)('%s', async (_, policy, script, later, read, closed, open, next?: string) => {
+    const o = await ontology(`CREATE POLICY p ${policy}`);
+    expect(await outcome(script, by(kim.token), o)).toBe('403 forbidden');
+    await s.rows(later, o);
+    if (closed !== undefined) expect(await shown(read, rob.token, o)).toEqual(closed);
+    const other = await ontology(`CREATE POLICY p ${policy}`);
+    expect(await outcome(script, by(s.token), other)).toBe('200');
+    for (const statement of next === undefined ? [later] : [next, later]) await s.rows(statement, other);
+    expect(await shown(read, rob.token, other)).toEqual(open);
+  });
+});
+
 describe('an editor without the right to make policies may still, where a concept under a policy has no rows,', () => {
   it.each([
     ['write it as it is', `CREATE OR REPLACE CONCEPT doc (${DOC}) INHERITS (paper)`],
@@ -134,7 +227,8 @@ describe('an editor without the right to make policies may still, where a concep
       `CREATE PROPERTY long_title string AS SELECT title || '!'; CREATE OR REPLACE CONCEPT doc (${DOC}, long_title string) INHERITS (paper)`,
     ],
     ['add a relationship', `CREATE OR REPLACE CONCEPT doc (${DOC}, no bigint, CONSTRAINT lies FOREIGN KEY (no) REFERENCES city (id)) INHERITS (paper)`],
-    ['make and drop a concept below it', 'CREATE CONCEPT note INHERITS (doc); DROP CONCEPT note'],
+    ['make a concept below it, and drop it in the same script', 'CREATE CONCEPT note INHERITS (doc);DROP CONCEPT note'],
+    ['give it one more ancestor', `CREATE CONCEPT sheet (pages bigint); CREATE OR REPLACE CONCEPT doc (${DOC}) INHERITS (paper, sheet)`],
     ['make a view', 'CREATE VIEW titles AS SELECT title FROM svc.doc'],
     ['change what no policy reads', 'CREATE OR REPLACE CONCEPT road (road bigint, km string, lanes bigint, PRIMARY KEY (road))'],
   ])('%s', async (_, script) => {

@@ -33,8 +33,11 @@ export function weakened(context: ModelContext, before: Graph, after: Graph, rul
   if (found !== undefined) return found;
   const lost = uncovered(old, now, rules);
   if (lost !== undefined) return { by: 'enforced', ...lost };
-  const mapped = asMapped(old, now);
-  return mapped && weakenedBetween(context, ...mapped, rules, true);
+  for (const mapped of asMapped(old, now, rules)) {
+    const later = weakenedBetween(context, ...mapped, rules, true);
+    if (later !== undefined) return later;
+  }
+  return undefined;
 }
 
 /** @param isTrial whether the models have made-up mappings, so that some parts may have no plan */
@@ -106,8 +109,8 @@ export function rolesAskedBy(context: ModelContext, graph: Graph, rules: PolicyR
     any ||= found.any;
   };
   const collecting = { ...context, onCallerFunctions };
-  const [mapped] = asMapped(graph, graph) ?? [];
-  for (const of of mapped === undefined ? [graph] : [graph, mapped]) enforcedOn(collecting, of, rules);
+  enforcedOn(collecting, graph, rules);
+  for (const [mapped] of asMapped(graph, graph, rules)) enforcedOn(collecting, mapped, rules);
   const { texts } = new ModelState(context, graph, accessFor({}));
   for (const text of textsOf(rules)) {
     try {

@@ -5,13 +5,13 @@
 import { quoteDouble } from '../../language/quote.ts';
 import { compile } from '../../ontology/compile.ts';
 import type { Concept, Graph } from '../../ontology/graph.ts';
-import type { MappingDef } from '../../ontology/model.ts';
-import { sameName } from '../../ontology/names.ts';
+import type { ConceptDef, MappingDef } from '../../ontology/model.ts';
+import { fold, sameName } from '../../ontology/names.ts';
 import { baseOf } from '../secure/policies.ts';
 import type { PolicyRules, Subject } from './enforced.ts';
 
-/** The prefix of the names of these mappings. No other mapping has such a name. */
-const PREFIX = '\u0000';
+/** The prefix of the names that are made up here. Other names have no control characters, and SQL does not have the first one. */
+const PREFIX = '\u0001';
 
 /** True if a concept has no mapping, and so the rows of its ancestors or none. Logic concepts have rows of other concepts. */
 const isUnmapped = ({ rows }: Concept): boolean => rows.kind === 'mappings' && (rows.sources.length === 0 || rows.fromAncestors);
@@ -19,51 +19,68 @@ const isUnmapped = ({ rows }: Concept): boolean => rows.kind === 'mappings' && (
 const columnsOf = (concept: Concept): readonly string[] => concept.properties.filter((p) => p.def.expression === null).map((p) => p.def.name);
 
 function mappingInto(name: string, columns: readonly string[], datasource: string): MappingDef {
-  const sql = `SELECT ${columns.map((c) => `t.${quoteDouble(c)}`).join(', ')} FROM unmapped.${quoteDouble(name)} t`;
+  const sql = `SELECT ${columns.map((c) => `t.${quoteDouble(c)}`).join(', ') || '1 AS one'} FROM unmapped.${quoteDouble(name)} t`;
   return { name: PREFIX + name, kind: 'concept', concept: name, property: null, link: null, datasource, sql, columns: columns.map((c) => ({ name: c })) };
 }
 
-/** The concepts that have no mapping in `before` and that both versions have. */
-const unmappedIn = (before: Graph, after: Graph): readonly (readonly [old: Concept, now: Concept])[] =>
-  before.concepts.flatMap((old) => {
-    const now = after.concept(old.name);
-    return isUnmapped(old) && now?.rows.kind === 'mappings' ? [[old, now] as const] : [];
-  });
+/** True if a masked property of the concept has no column in a mapping into it, so that it may get values later. */
+const lacksMasked = (concept: Concept, masked: ReadonlySet<string>): boolean =>
+  concept.properties.some(({ def }) => masked.has(fold(def.name)) && !concept.mappings.some((m) => m.columns.some((c) => sameName(c.name, def.name))));
 
-const hasSameAncestors = (a: Concept, b: Concept): boolean => {
-  const names = new Set(a.ancestors.map((c) => c.name));
-  return names.size === b.ancestors.length && b.ancestors.every((c) => names.has(c.name));
+/** The masked properties that columns give, as folded names. */
+const maskedColumns = ({ model }: Graph, { masks }: PolicyRules): ReadonlySet<string> => {
+  const names = new Set(masks.map((m) => fold(m.property)));
+  return new Set(model.properties.flatMap((p) => (p.expression === null && names.has(fold(p.name)) ? [fold(p.name)] : [])));
 };
 
-/** Finds a concept without a mapping that a policy covers in `before` and no longer in `after`, because it has other ancestors. */
+/** The concepts of `before` without mappings, and their versions in `after`. */
+const unmappedIn = (before: Graph, after: Graph): readonly (readonly [old: Concept, now: Concept | undefined])[] =>
+  before.concepts.flatMap((old) => (old.def !== null && isUnmapped(old) ? [[old, after.concept(old.name)] as const] : []));
+
+/** Finds a concept without a mapping that a policy covers in `before` and no longer in `after`, because it has other ancestors, or does not exist. */
 export function uncovered(before: Graph, after: Graph, { rows, masks }: PolicyRules): Subject | undefined {
   const isIn = (concept: Concept, graph: Graph, name: string): boolean => {
     const of = graph.concept(name);
     return of !== undefined && concept.isA(baseOf(of).base);
   };
   for (const [old, now] of unmappedIn(before, after)) {
-    if (hasSameAncestors(old, now)) continue;
-    const isLost = (name: string): boolean => isIn(old, before, name) && !isIn(now, after, name);
-    if (rows.some((r) => isLost(r.concept))) return { concept: now.name, property: null };
-    const mask = masks.find((m) => m.concept !== null && isLost(m.concept) && now.properties.some((p) => sameName(p.def.name, m.property)));
-    if (mask !== undefined) return { concept: now.name, property: mask.property };
+    const isLost = (name: string): boolean => isIn(old, before, name) && !(now && isIn(now, after, name));
+    if (rows.some((r) => isLost(r.concept))) return { concept: old.name, property: null };
+    const listed = (now ?? old).properties;
+    const mask = masks.find((m) => m.concept !== null && isLost(m.concept) && listed.some((p) => sameName(p.def.name, m.property)));
+    if (mask !== undefined) return { concept: old.name, property: mask.property };
   }
   return undefined;
 }
 
+/** A concept that lists all properties of both versions, if a mask WITH is on a property of any concept: another concept may list what the mask reads later. */
+function anyConcept(before: Graph, after: Graph, { masks }: PolicyRules): ConceptDef | undefined {
+  if (!masks.some((m) => m.concept === null && m.mask.kind === 'with')) return undefined;
+  const properties = before.model.properties.filter((p) => !p.multi && after.property(p.name)?.multi === false).map((p) => p.name);
+  const nothing = { parents: [], multi: [], measures: [], primaryKey: [], label: [], relationships: [], description: null, tags: {}, logic: null };
+  return { ...nothing, name: `${PREFIX}any`, properties };
+}
+
 /**
- * Adds a mapping for each concept that has none in `before`, and that both versions have below the same concepts: below another one, its rows would change what a policy
- * reads there.
- * @returns undefined if there is no such concept
+ * Adds a mapping for each concept that has none in `before`, or none with a masked property, and a concept with a mapping for masks of properties of any concept.
+ * A query reads one datasource, so the result has such versions for each datasource.
  */
-export function asMapped(before: Graph, after: Graph): readonly [before: Graph, after: Graph] | undefined {
-  const datasource = before.model.mappings[0]?.datasource ?? after.model.mappings[0]?.datasource ?? 'main';
-  const added = unmappedIn(before, after).flatMap(([old, now]): readonly MappingDef[] => {
-    if (!hasSameAncestors(old, now)) return [];
-    const columns = [...new Set([...columnsOf(old), ...columnsOf(now)])].sort();
-    return columns.length === 0 ? [] : [mappingInto(old.name, columns, datasource)];
+export function* asMapped(before: Graph, after: Graph, rules: PolicyRules): Iterable<readonly [before: Graph, after: Graph]> {
+  const masked = maskedColumns(before, rules);
+  const rows = before.concepts.flatMap((old): readonly (readonly [name: string, columns: readonly string[]])[] => {
+    const now = after.concept(old.name);
+    if (now === undefined || old.def === null || old.rows.kind === 'logic' || !(isUnmapped(old) || lacksMasked(old, masked))) return [];
+    return [[old.name, [...new Set([...columnsOf(old), ...columnsOf(now)])].sort()]];
   });
-  if (added.length === 0) return undefined;
-  const withAdded = ({ model, ontology }: Graph): Graph => compile({ ...model, mappings: [...model.mappings, ...added] }, ontology);
-  return [withAdded(before), withAdded(after)];
+  const any = anyConcept(before, after, rules);
+  if (any !== undefined)
+    rows.push([any.name, any.properties.filter((name) => [before, after].some((graph) => graph.property(name)?.expression === null)).sort()]);
+  if (rows.length === 0) return;
+  const datasources = new Set([before, after].flatMap(({ model }) => model.mappings.map((m) => m.datasource)));
+  for (const datasource of datasources.size === 0 ? ['main'] : datasources) {
+    const mappings = rows.map(([name, columns]) => mappingInto(name, columns, datasource));
+    const withAdded = ({ model, ontology }: Graph): Graph =>
+      compile({ ...model, concepts: any === undefined ? model.concepts : [...model.concepts, any], mappings: [...model.mappings, ...mappings] }, ontology);
+    yield [withAdded(before), withAdded(after)];
+  }
 }
