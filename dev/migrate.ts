@@ -33,9 +33,9 @@ export async function migrate(run: Run, directory: string = MIGRATIONS): Promise
     .filter((name) => /^\d{3}_.*\.sql$/.test(name))
     .sort();
   const [schema] = await run([{ sql: "SELECT to_regnamespace('kg_catalog')::text AS found" }]);
-  if (!schema?.found) await run([{ sql: 'CREATE SCHEMA IF NOT EXISTS kg_catalog' }]);
+  if (!schema?.found) await create(run, 'CREATE SCHEMA IF NOT EXISTS kg_catalog');
   const [table] = await run([{ sql: "SELECT to_regclass('kg_catalog.migrations')::text AS found" }]);
-  if (!table?.found) await run([{ sql: TABLE }]);
+  if (!table?.found) await create(run, TABLE);
   const done = new Map<string, string>();
   for (const row of await run([{ sql: 'SELECT name, checksum FROM kg_catalog.migrations' }])) done.set(String(row.name), String(row.checksum));
   for (const name of done.keys()) {
@@ -50,6 +50,16 @@ export async function migrate(run: Run, directory: string = MIGRATIONS): Promise
     if (before === undefined && (await apply(run, name, checksum, script))) applied.push(name);
   }
   return applied;
+}
+
+/** Runs a CREATE ... IF NOT EXISTS. It fails if another runner commits the same object while it runs: then the object exists. */
+async function create(run: Run, sql: string): Promise<void> {
+  try {
+    await run([{ sql }]);
+  } catch (error) {
+    // unique_violation of the system catalogs, duplicate_schema, duplicate_table, duplicate_object
+    if (!['23505', '42P06', '42P07', '42710'].includes((error as { code?: string }).code ?? '')) throw error;
+  }
 }
 
 async function apply(run: Run, name: string, checksum: string, script: string): Promise<boolean> {
@@ -77,7 +87,7 @@ export function runOverHttp(url: string, endpoint?: string): Run {
 }
 
 /** Runs over PostgreSQL's own protocol. */
-function runOverTcp(client: pg.Client): Run {
+export function runOverTcp(client: pg.Client): Run {
   return async (commands) => {
     await client.query('BEGIN');
     try {

@@ -5,11 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { neon, neonConfig } from '@neondatabase/serverless';
 import fc from 'fast-check';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { unstable_getVarsForDev } from 'wrangler';
 import { openEmbedded } from '../../dev/embedded.ts';
 import { GatewayBackend, readGatewaySettings } from '../../dev/gateway.ts';
-import { MigrationError, migrate, runOverHttp } from '../../dev/migrate.ts';
+import { MigrationError, migrate, runOverHttp, runOverTcp } from '../../dev/migrate.ts';
 import { scramVerifier } from '../../dev/roles.ts';
 import { startScratchPostgres } from '../../dev/scratch-postgres.ts';
 import { splitSql } from '../../dev/sql-script.ts';
@@ -138,6 +139,37 @@ describe('with a database', () => {
       expect(rights).toEqual({ usage: false, readable: 0 });
     } finally {
       await fresh.close();
+    }
+  });
+});
+
+describe.skipIf(!localPostgresAvailable())('the first migration of two runners at once', () => {
+  it.each([
+    ['schema', '', 'CREATE SCHEMA kg_catalog'],
+    [
+      'table',
+      'CREATE SCHEMA kg_catalog',
+      'CREATE TABLE kg_catalog.migrations (name text PRIMARY KEY, checksum text NOT NULL, applied_at timestamptz DEFAULT now())',
+    ],
+  ])('continues if the other one creates the %s in the meantime', async (kind, before, created) => {
+    const files = join(dir, `first-${kind}`);
+    mkdirSync(files);
+    writeFileSync(join(files, '001_first.sql'), 'CREATE TABLE kg_catalog.thing (name text);');
+    const server = await startScratchPostgres();
+    const [one, other] = [new pg.Client({ connectionString: server.url }), new pg.Client({ connectionString: server.url })];
+    try {
+      await Promise.all([one.connect(), other.connect()]);
+      if (before !== '') await server.exec(before);
+      await other.query('BEGIN');
+      await other.query(created);
+      const migrated = migrate(runOverTcp(one), files).catch((error: unknown) => String(error));
+      const waits = async () => (await other.query("SELECT count(*)::int AS n FROM pg_stat_activity WHERE wait_event_type = 'Lock'")).rows[0].n;
+      await expect.poll(waits).toBe(1);
+      await other.query('COMMIT');
+      expect(await migrated).toEqual(['001_first.sql']);
+    } finally {
+      await Promise.all([one.end(), other.end()]);
+      await server.stop();
     }
   });
 });
