@@ -33,11 +33,8 @@ export function weakened(context: ModelContext, before: Graph, after: Graph, rul
   if (found !== undefined) return found;
   const lost = uncovered(old, now, rules);
   if (lost !== undefined) return { by: 'enforced', ...lost };
-  for (const mapped of asMapped(old, now, rules)) {
-    const later = weakenedBetween(context, ...mapped, rules, true);
-    if (later !== undefined) return later;
-  }
-  return undefined;
+  const mapped = asMapped(old, now, rules);
+  return mapped && weakenedBetween(context, ...mapped, rules, true);
 }
 
 /** @param isTrial whether the models have made-up mappings, so that some parts may have no plan */
@@ -109,8 +106,8 @@ export function rolesAskedBy(context: ModelContext, graph: Graph, rules: PolicyR
     any ||= found.any;
   };
   const collecting = { ...context, onCallerFunctions };
-  enforcedOn(collecting, graph, rules);
-  for (const [mapped] of asMapped(graph, graph, rules)) enforcedOn(collecting, mapped, rules);
+  const [mapped] = asMapped(graph, graph, rules) ?? [];
+  for (const of of mapped === undefined ? [graph] : [graph, mapped]) enforcedOn(collecting, of, rules);
   const { texts } = new ModelState(context, graph, accessFor({}));
   for (const text of textsOf(rules)) {
     try {

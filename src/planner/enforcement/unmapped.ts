@@ -63,9 +63,11 @@ function anyConcept(before: Graph, after: Graph, { masks }: PolicyRules): Concep
 
 /**
  * Adds a mapping for each concept that has none in `before`, or none with a masked property, and a concept with a mapping for masks of properties of any concept.
- * A query reads one datasource, so the result has such versions for each datasource.
+ * Their datasource does not matter: what policies enforce is compared as text.
+ * @returns undefined if there is no such concept
  */
-export function* asMapped(before: Graph, after: Graph, rules: PolicyRules): Iterable<readonly [before: Graph, after: Graph]> {
+export function asMapped(before: Graph, after: Graph, rules: PolicyRules): readonly [before: Graph, after: Graph] | undefined {
+  const datasource = before.model.mappings[0]?.datasource ?? after.model.mappings[0]?.datasource ?? 'main';
   const masked = maskedColumns(before, rules);
   const rows = before.concepts.flatMap((old): readonly (readonly [name: string, columns: readonly string[]])[] => {
     const now = after.concept(old.name);
@@ -75,12 +77,9 @@ export function* asMapped(before: Graph, after: Graph, rules: PolicyRules): Iter
   const any = anyConcept(before, after, rules);
   if (any !== undefined)
     rows.push([any.name, any.properties.filter((name) => [before, after].some((graph) => graph.property(name)?.expression === null)).sort()]);
-  if (rows.length === 0) return;
-  const datasources = new Set([before, after].flatMap(({ model }) => model.mappings.map((m) => m.datasource)));
-  for (const datasource of datasources.size === 0 ? ['main'] : datasources) {
-    const mappings = rows.map(([name, columns]) => mappingInto(name, columns, datasource));
-    const withAdded = ({ model, ontology }: Graph): Graph =>
-      compile({ ...model, concepts: any === undefined ? model.concepts : [...model.concepts, any], mappings: [...model.mappings, ...mappings] }, ontology);
-    yield [withAdded(before), withAdded(after)];
-  }
+  if (rows.length === 0) return undefined;
+  const mappings = rows.map(([name, columns]) => mappingInto(name, columns, datasource));
+  const withAdded = ({ model, ontology }: Graph): Graph =>
+    compile({ ...model, concepts: any === undefined ? model.concepts : [...model.concepts, any], mappings: [...model.mappings, ...mappings] }, ontology);
+  return [withAdded(before), withAdded(after)];
 }
