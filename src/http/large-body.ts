@@ -10,8 +10,11 @@ import type { AppContext } from './context.ts';
 /** The most bytes of the bodies of a caller, and of all callers together. */
 export const OF_CALLER = 4 * 1024 * 1024;
 export const OF_ALL = 16 * 1024 * 1024;
-/** What a caller may have if the others have everything. */
+/** What a user may have if the others have everything. */
 const IN_ANY_CASE = 256 * 1024;
+/** The same for an address: a caller who is not known may have many, and sends only short forms. */
+const OF_ADDRESS_IN_ANY_CASE = 16 * 1024;
+const ADDRESS = 'address:';
 
 /** The bytes that requests keep, by caller. They are numbers only, so no request uses objects of another one. */
 const kept = new Map<string, number>();
@@ -23,7 +26,8 @@ export const keptOfBodies = (): number => all;
 /** Counts further bytes of a caller. @returns false if the caller may not have them */
 function keep(caller: string, bytes: number): boolean {
   const own = (kept.get(caller) ?? 0) + bytes;
-  if (own > OF_CALLER || (all + bytes > OF_ALL && own > IN_ANY_CASE)) return false;
+  const least = caller.startsWith(ADDRESS) ? OF_ADDRESS_IN_ANY_CASE : IN_ANY_CASE;
+  if (own > OF_CALLER || (all + bytes > OF_ALL && own > least)) return false;
   set(caller, bytes);
   return true;
 }
@@ -38,7 +42,7 @@ function set(caller: string, more: number): void {
 /** The user that a body counts for, or the address of a caller who is not known. What a user sends as another one counts for the user who sends it. */
 function callerOf(c: AppContext): string {
   const principal = c.get('caller')?.principal;
-  return principal === undefined ? `address:${addressOf(c.req.raw.headers)}` : (principal.actor ?? principal).userId;
+  return principal === undefined ? `${ADDRESS}${addressOf(c.req.raw.headers)}` : (principal.actor ?? principal).userId;
 }
 
 /** Reads a body of at most `most` bytes; of a larger one up to `drained` bytes are discarded. Its bytes count until the request ends. @throws SvcError 413 `body_too_large`; 503 `busy` */

@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BODY_BYTES } from '../../src/http/body.ts';
-import { keptOfBodies, OF_CALLER } from '../../src/http/large-body.ts';
+import { keptOfBodies, OF_ALL, OF_CALLER } from '../../src/http/large-body.ts';
 import { Gate } from '../../src/mcp/gate.ts';
 import { Running } from '../../src/mcp/running.ts';
 import { startService, type TestService } from '../support/service.ts';
@@ -104,6 +104,22 @@ describe('a body that is sent slowly', () => {
     little.finish();
     expect(await little.answer).toEqual([200, undefined]);
     for (const r of held) r.finish();
+    await Promise.all(held.map((r) => r.answer));
+    expect(keptOfBodies()).toBe(0);
+  });
+
+  it('takes no more if a caller who is not known has many addresses', async () => {
+    const form = (address: number, bytes: number) =>
+      slow('/svc/login', { 'content-type': 'application/x-www-form-urlencoded', 'cf-connecting-ip': `192.0.2.${address}` }, bytes);
+    const held = Array.from({ length: 17 }, (_, i) => form(i % 5, BODY_BYTES - PIECE));
+    await Promise.all(held.map((r) => r.isStopped));
+    await expect.poll(keptOfBodies).toBe(17 * (BODY_BYTES - PIECE));
+    const more = Array.from({ length: 20 }, (_, i) => form(100 + i, 3 * PIECE));
+    await Promise.all(more.map((r) => r.isStopped));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(keptOfBodies()).toBeLessThanOrEqual(OF_ALL);
+    for (const r of [...more, ...held]) r.finish();
+    for (const r of more) expect(await r.answer).toEqual([503, 'busy']);
     await Promise.all(held.map((r) => r.answer));
     expect(keptOfBodies()).toBe(0);
   });
