@@ -3,6 +3,7 @@
  * (docs/design/sql-shapes.md#collected-rows). What remains is a statement over rows that are all in one place, and nothing of it is refused.
  */
 import { mayFail } from '../facts/conditions.ts';
+import { isAggregate } from '../guard/index.ts';
 import {
   and,
   clone,
@@ -11,7 +12,9 @@ import {
   eachColumn,
   fieldsOf,
   integer,
+  isSame,
   isSubQuery,
+  lastName,
   type Node,
   OFFSET_ZERO,
   type SelectStmt,
@@ -70,7 +73,27 @@ function readsTable(query: Node): boolean {
   return reads;
 }
 
+/** True if a block may name a column that is not grouped. PostgreSQL accepts it only of a table that is grouped by its key, not of a sub-select. */
+function reliesOnKey({ groupClause = [], targetList = [], havingClause, sortClause }: SelectStmt): boolean {
+  if (groupClause.length === 0) return false;
+  const grouped = groupClause.flatMap((g): Node[] => {
+    const place = 'A_Const' in g ? g.A_Const.ival?.ival : undefined;
+    const item = place === undefined ? g : targetList[place - 1];
+    if (item && 'GroupingSet' in item) return item.GroupingSet.content ?? [];
+    return item ? [item] : [];
+  });
+  const isGrouped = (n: Node): boolean => grouped.some((g) => isSame(g, n));
+  let relies = false;
+  walk([targetList, havingClause, sortClause], (n) => {
+    if (isGrouped(n) || ('FuncCall' in n && isAggregate(lastName(n.FuncCall.funcname)))) return false;
+    relies ||= 'ColumnRef' in n;
+    return !relies;
+  });
+  return relies;
+}
+
 function collectTables(block: SelectStmt, declared: Declared['tables'], isSimple: boolean): void {
+  if (reliesOnKey(block)) return;
   const names = new Names(block);
   const [only, ...others] = block.fromClause ?? [];
   const isSingle = only !== undefined && 'RangeVar' in only && others.length === 0;

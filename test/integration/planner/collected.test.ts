@@ -73,6 +73,9 @@ describe('mappings that join tables have the same rows', () => {
     `SELECT x.id, x.label, x.kind AS town_name FROM s.guest x WHERE EXISTS (SELECT 1 FROM s.town t LEFT JOIN s.stay y ON y.no = t.tid + 58 WHERE t.tid = x.town AND y.no IS NULL)`,
     `SELECT j.p AS id, j.q AS label, j.r AS town_name FROM (${joined}) AS j (p, q, r)`,
     `SELECT j.id, j.label, j.name AS town_name FROM (${joined}) AS j`,
+    `SELECT x.id, x.label, max(t.name) AS town_name FROM ${joined} GROUP BY x.id`,
+    `SELECT x.id, min(x.label) AS label, max(t.name) AS town_name FROM ${joined} GROUP BY 1`,
+    `SELECT x.id, x.label, max(t.name) AS town_name FROM ${joined} GROUP BY x.id, x.label HAVING x.id > 3`,
   ])('%s', async (mapping) => {
     const own = await PlannedTables.open(
       TABLES,
