@@ -55,7 +55,12 @@ export async function readLarge(c: AppContext, most: number, drained: number): P
     set(caller, -own);
     own = 0;
   };
-  c.set('release', release);
+  c.set('release', () => {
+    // an answer that streams keeps the statement
+    const sent = c.get('sent');
+    if (sent === undefined) release();
+    else sent.then(release, release);
+  });
   // a request whose client has left may be ended before its last step
   signal.addEventListener('abort', release, { once: true });
   const { bytes, isCut } = await readBounded(body, most, drained, (more) => {

@@ -11,12 +11,19 @@ import { startService, type TestService } from '../support/service.ts';
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
+const TABLES = [
+  'CREATE SCHEMA mem',
+  'CREATE TABLE mem.t_note (id bigint PRIMARY KEY, text text)',
+  "INSERT INTO mem.t_note SELECT n, repeat('x', 1000) FROM generate_series(1, 10000) n",
+];
+
 let s: TestService;
 let ann: string;
 let ben: string;
 beforeAll(async () => {
-  s = await startService({ settings: { SESSION_SECRET: 's'.repeat(40), API_AUTH_SALT: 'salt of these tests' } });
-  await s.rows('CREATE ONTOLOGY mem');
+  s = await startService({ settings: { SESSION_SECRET: 's'.repeat(40), API_AUTH_SALT: 'salt of these tests' }, tables: TABLES });
+  await s.rows(`CREATE ONTOLOGY mem; CREATE CONCEPT note (id bigint, text string, PRIMARY KEY (id));
+    CREATE MAPPING m INTO (note) AS SELECT id, text FROM mem.t_note`);
   ann = await s.user('ann', 'QUERY ON ALL ontology.mem');
   ben = await s.user('ben', 'QUERY ON ALL ontology.mem');
 });
@@ -135,6 +142,20 @@ describe('a body that is sent slowly', () => {
     expect(await others.answer).toEqual([200, undefined]);
     for (const r of own) r.finish();
     await Promise.all(own.map((r) => r.answer));
+  });
+
+  it('counts until a streamed answer has been read', async () => {
+    const statement = `SELECT id, text FROM svc.note /* ${'x'.repeat(BODY_BYTES / 2)} */`;
+    const body = JSON.stringify({ ontology_name: 'mem', query: statement });
+    const ask = () => s.fetch('/svc/api/query', { method: 'POST', headers: { 'content-type': 'application/json', 'x-api-key': ann }, body });
+    const answer = await ask();
+    expect(answer.status).toBe(200);
+    expect(keptOfBodies()).toBe(body.length);
+    await answer.text();
+    await expect.poll(keptOfBodies).toBe(0);
+    const left = await ask();
+    await left.body?.cancel();
+    await expect.poll(keptOfBodies).toBe(0);
   });
 
   it('is forgotten when its client leaves', async () => {
