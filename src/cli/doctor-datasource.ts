@@ -7,7 +7,7 @@ import type { SqlText } from '../engine/statement.ts';
 import { SvcError } from '../errors.ts';
 import { identifier } from '../planner/print/lexical.ts';
 import { layoutLines } from './doctor-layout.ts';
-import { nodeLines } from './doctor-nodes.ts';
+import { nodeLines, releaseLines } from './doctor-nodes.ts';
 import { type Diagnosis, type Line, RIGHTS, type Rights, roleLines } from './doctor-role.ts';
 
 const TIMEOUT_MS = 15_000;
@@ -38,6 +38,7 @@ export async function examine(
       versionLine(settings, line),
       ...settingLines(role.role, fromProbe(probed), statementTimeoutMs, line),
       ...nodeLines(role, DEFAULT_SETTINGS, line),
+      ...releaseLines(settings.get('citus.version'), line),
       ...roleLines(role, settings, line),
       ...(await layoutLines(datasource, role.isDistributed, line, keep)),
       await exactLine(datasource, line),

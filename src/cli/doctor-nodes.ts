@@ -7,6 +7,16 @@ const WRITTEN_BY = ['TimeZone', 'DateStyle', 'IntervalStyle', 'extra_float_digit
 /** The settings for which servers often have values of their own. */
 const OFTEN_CHANGED: ReadonlySet<string> = new Set(['TimeZone', 'DateStyle']);
 
+/** A warning for releases of Citus that end the server's process at some statements: up to 13.2.2, and 14.0.0. @param version the setting `citus.version`, if Citus is loaded */
+export function releaseLines(version: string | undefined, line: Line): Diagnosis[] {
+  const [, major, minor, patch] = /^(\d+)\.(\d+)(?:\.(\d+))?/.exec(version ?? '')?.map(Number) ?? [];
+  if (major === undefined || minor === undefined) return [];
+  const number = major * 1e6 + minor * 1e3 + (patch || 0);
+  if (number > 13_002_002 && number !== 14_000_000) return [];
+  const text = `Citus ${version} may end the server's process at EXISTS over common table expressions or local tables: use a release with the change 8548 (docs/scale-out.md)`;
+  return [line('warn', text)];
+}
+
 /**
  * Checks that the role itself has the settings. The service's statements set them on the coordinator, but Citus passes only those of ALTER ROLE on to the workers.
  * @param wanted the settings of every statement

@@ -7,11 +7,11 @@ import { httpEngine } from './engine.ts';
 import { DatasourceFault } from './errors.ts';
 import { fixed } from './statement.ts';
 
-/** The tables that are distributed by the hash of a column. Only 10,000 are read. */
-export const PLACEMENTS = fixed`SELECT json_build_array(json_build_array(n.nspname, c.relname), json_build_object('column', a.attname, 'group', p.colocationid))::text
+/** The tables that are distributed by the hash of a column, and reference tables (as null). Only 10,000 are read. */
+export const PLACEMENTS = fixed`SELECT json_build_array(json_build_array(n.nspname, c.relname), CASE WHEN p.partmethod = 'h' THEN json_build_object('column', a.attname, 'group', p.colocationid) END)::text
   FROM pg_catalog.pg_dist_partition p JOIN pg_catalog.pg_class c ON c.oid = p.logicalrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-  JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = substring(p.partkey from ':varattno ([0-9]+)')::integer
-  WHERE p.partmethod = 'h' AND p.colocationid > 0 ORDER BY 1 LIMIT 10000`;
+  LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = substring(p.partkey from ':varattno ([0-9]+)')::integer
+  WHERE CASE p.partmethod WHEN 'h' THEN p.colocationid > 0 AND a.attnum IS NOT NULL ELSE p.partmethod = 'n' AND p.repmodel = 't' END ORDER BY 1 LIMIT 10000`;
 
 const UNDEFINED_TABLE = '42P01';
 
@@ -19,12 +19,12 @@ const UNDEFINED_TABLE = '42P01';
 export const placementsIn = (rows: readonly (readonly (string | null)[])[]): Placements =>
   new Map(
     rows.map(([json]) => {
-      const [table, placed] = JSON.parse(json ?? 'null') as [unknown, Placed];
+      const [table, placed] = JSON.parse(json ?? 'null') as [unknown, Placed | null];
       return [JSON.stringify(table), placed] as const;
     }),
   );
 
-/** The distributed tables of a datasource on Citus; undefined if it is not on Citus. @throws SvcError if it cannot be asked */
+/** The distributed tables and reference tables of a datasource on Citus; undefined if it is not on Citus. @throws SvcError if it cannot be asked */
 export async function placementsOf(datasource: Datasource, timeoutMs: number): Promise<Placements | undefined> {
   try {
     const [result] = await httpEngine.batch(datasource, [{ text: PLACEMENTS }], { timeoutMs, ownText: true });

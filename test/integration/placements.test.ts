@@ -66,6 +66,7 @@ const reached = (): readonly [number, number] => {
   const all = service.reached();
   return [all.filter((b) => b.includes('pg_dist_partition')).length, all.filter((b) => b.includes('~d')).length];
 };
+const KIND = ['["shop","t_kind"]', null];
 const NEAR = ['["shop","t_near"]', { column: 'k', group: 7 }];
 
 it('lets a walk over a distributed table go by one query for each step', async () => {
@@ -87,7 +88,7 @@ it('is known from the first mappings on, kept for all isolates, and read again w
     { city: 'Rome', n: 1 },
   ];
   await settled();
-  expect(await stored()).toEqual([['["shop","t_far"]', { column: 'k', group: 7 }], NEAR]);
+  expect(await stored()).toEqual([['["shop","t_far"]', { column: 'k', group: 7 }], KIND, NEAR]);
   reached();
   // another isolate, which has asked the datasource nothing
   for (const forget of [forgetRoles, forgetTargets]) forget();
@@ -103,7 +104,7 @@ it('is known from the first mappings on, kept for all isolates, and read again w
   await settled();
   await settled();
   expect(reached()).toEqual([1, 2]);
-  expect(await stored()).toEqual([['["shop","t_far"]', { column: 'k', group: 8 }], NEAR]);
+  expect(await stored()).toEqual([['["shop","t_far"]', { column: 'k', group: 8 }], KIND, NEAR]);
   expect(await service.rows(SQL, 'shop')).toEqual(rows);
   expect(reached()).toEqual([0, 0]);
 

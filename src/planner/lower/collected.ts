@@ -35,21 +35,22 @@ type RangeVar = Extract<Node, { RangeVar: unknown }>['RangeVar'];
 export function collect(statement: SelectStmt, declared: Declared['tables'], isSimple: boolean): void {
   if (isSimple) sendFilters(statement, () => true, true);
   for (const block of blocksOf(statement)) collectTables(block, declared, isSimple);
-  keepExists(statement);
+  keepExists(statement, () => true);
 }
 
 /**
  * EXISTS over collected rows gets an OFFSET 0, unless it is a condition of WHERE by itself (in place). For others PostgreSQL makes two plans and drops one, and Citus up to
- * 13.2.2 ends the server's process at the dropped plan of a statement that reads no table.
+ * 13.2.2 ends the server's process at the dropped plan of a statement that reads no table that it knows.
+ * @param isKnown true for a table that Citus knows: one that is distributed, or a reference table
  */
-export function keepExists(statement: SelectStmt): void {
+export function keepExists(statement: SelectStmt, isKnown: (schema: string, table: string) => boolean): void {
   for (const block of blocksOf(statement)) {
     const { fromClause: _f, larg: _l, rarg: _r, withClause: _w, whereClause, ...others } = block;
     const conditions = conjuncts(whereClause).filter((c) => !('SubLink' in c));
     for (const from of joinsOf(block.fromClause)) conditions.push(from);
     walk([others, conditions], (n) => {
       const query = 'SubLink' in n && n.SubLink.subLinkType === 'EXISTS_SUBLINK' ? n.SubLink.subselect : undefined;
-      if (query && 'SelectStmt' in query && !query.SelectStmt.limitOffset && !readsTable(query)) Object.assign(query.SelectStmt, OFFSET_ZERO);
+      if (query && 'SelectStmt' in query && !query.SelectStmt.limitOffset && !readsTable(query, isKnown)) Object.assign(query.SelectStmt, OFFSET_ZERO);
       return !('SelectStmt' in n);
     });
   }
@@ -63,11 +64,11 @@ const joinsOf = (items: readonly Node[] = []): Node[] =>
     return [...joinsOf([larg, rarg].filter((n) => n !== undefined)), ...(quals ? [quals] : [])];
   });
 
-/** True if a query reads a table whose rows are not collected. */
-function readsTable(query: Node): boolean {
+/** True if a query reads a table that Citus knows and whose rows are not collected. */
+function readsTable(query: Node, isKnown: (schema: string, table: string) => boolean): boolean {
   let reads = false;
   walk([query], (n) => {
-    reads ||= 'RangeVar' in n && n.RangeVar.schemaname !== undefined;
+    reads ||= 'RangeVar' in n && n.RangeVar.schemaname !== undefined && isKnown(n.RangeVar.schemaname, n.RangeVar.relname ?? '');
     return !reads && !('SelectStmt' in n && n.SelectStmt.limitOffset !== undefined);
   });
   return reads;

@@ -19,12 +19,12 @@ const KEY = '~d';
 /** What plans need for tables that are distributed in this way. */
 export const targetFor = (placements: Placements): Target => ({
   apply: (statement, declared) => {
-    sendFilters(statement, (schema, table) => placements.get(JSON.stringify([schema, table])) !== undefined);
+    sendFilters(statement, (schema, table) => Boolean(placements.get(JSON.stringify([schema, table]))));
     keyUnions(statement, placements, declared);
-    if (placements.size !== 0) keepExists(statement);
+    keepExists(statement, (schema, table) => placements.has(JSON.stringify([schema, table])));
     separateUnions(statement, placements);
   },
-  walksOver: (schema, table) => placements.get(JSON.stringify([schema, table])) && walkSteps,
+  walksOver: (schema, table) => (placements.get(JSON.stringify([schema, table])) ? walkSteps : undefined),
 });
 
 /**

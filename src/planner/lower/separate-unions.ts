@@ -1,6 +1,6 @@
 /**
  * Unions of distributed tables in a statement that reads other distributed tables too: each is read by itself. Citus 13.2 takes the keys of such a union for equal to those of the tables with which it is joined, by
- * any column, joins only rows of one worker, and loses others (docs/design/sql-shapes.md#unions-in-joins).
+ * any column, joins only rows of one worker, and loses others (docs/design/sql-shapes.md#unions-in-joins). A table of which nothing is known counts as distributed.
  */
 import type { Placements } from '../plan/context.ts';
 import { type Node, OFFSET_ZERO, type SelectStmt, walk } from '../plan/tree.ts';
@@ -17,7 +17,7 @@ export function separateUnions(statement: SelectStmt, placements: Placements): v
 
 /** What Citus plans together: a query without the parts that it runs by themselves. */
 class Unit {
-  /** The number of places where a distributed table is read. */
+  /** The number of places where a table is read that may be distributed. */
   tables = 0;
   readonly unions: Node[] = [];
   /** Queries that are executed by themselves. */
@@ -29,7 +29,7 @@ class Unit {
     walk([query], (n) => {
       const { recursive, ctes = [] } = ('SelectStmt' in n && n.SelectStmt.withClause) || {};
       if (recursive) for (const c of ctes) if ('CommonTableExpr' in c) this.#recursions.add(c.CommonTableExpr.ctequery);
-      if ('RangeVar' in n && placements.get(JSON.stringify([n.RangeVar.schemaname, n.RangeVar.relname]))) this.tables++;
+      if ('RangeVar' in n && n.RangeVar.schemaname && placements.get(JSON.stringify([n.RangeVar.schemaname, n.RangeVar.relname])) !== null) this.tables++;
       if ('CommonTableExpr' in n && n.CommonTableExpr.ctematerialized === 'CTEMaterializeAlways') return this.#separate(n.CommonTableExpr.ctequery);
       if (!('SelectStmt' in n) || n === query || n.SelectStmt === (query as { SelectStmt?: SelectStmt }).SelectStmt) return true;
       if (n.SelectStmt.limitCount || n.SelectStmt.limitOffset) return this.#separate(n);

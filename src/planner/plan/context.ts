@@ -94,8 +94,8 @@ export interface Placed {
   readonly group: number;
 }
 
-/** Distributed tables by the JSON text of their schema and name. */
-export type Placements = ReadonlyMap<string, Placed>;
+/** Where tables are, by the JSON text of their schema and name; null: each worker has all rows (reference tables). Nothing is known of others: they may be distributed. */
+export type Placements = ReadonlyMap<string, Placed | null>;
 
 /** Cached cubes (../cached/reading.ts). */
 export interface CubeTables {

@@ -28,12 +28,18 @@ export interface Places {
 
 const PLACES = factStore<Places>('targets', {
   load: async (session) => (await import('./placements.ts')).placesOf(session),
-  none: { target: undefined, text: '' },
+  none: async () => (await import('./placements.ts')).UNKNOWN,
   bytesOf: ({ text }) => 500 + 4 * text.length,
 });
 
 /** Forgets where tables are, for tests. */
 export const forgetTargets = (): void => PLACES.known.clear();
+
+/**
+ * True if a plan was made before the datasource was known to be distributed: its first answer says so. Citus may lose rows of such a statement, so it must be planned again
+ * (docs/design/sql-shapes.md#unions-in-joins).
+ */
+export const isUnplaced = ({ target }: Plan, datasource: Datasource): boolean => target === undefined && isDistributed(datasource);
 
 /** Where distributed datasources have their tables, during the planning of one statement. */
 export class Targets extends DatasourceFacts<Places> {

@@ -5,7 +5,7 @@ import { DatasourceFacts, factStore } from './facts.ts';
 
 const REFERENCES = factStore<ReadonlySet<string>>('references', {
   load: async () => (await import('../../engine/references.ts')).enforcedReferences,
-  none: new Set(),
+  none: () => new Set(),
   bytesOf: (keys) => 500 + 250 * keys.size,
 });
 

@@ -40,7 +40,7 @@ interface FactKind<T> {
    */
   readonly load: (session: Session) => Promise<(datasource: Datasource, timeoutMs: number, before: T | undefined, version: string | undefined) => Promise<T>>;
   /** The facts of a datasource that does not answer. */
-  readonly none: T;
+  readonly none: () => T | Promise<T>;
   /** The estimated size of facts. */
   readonly bytesOf: (facts: T) => number;
 }
@@ -93,7 +93,7 @@ export class DatasourceFacts<T> {
     const { load, none, bytesOf, known } = this.#store;
     const place = placeOf(datasource, version);
     let until = this.#session.request.runtime.now() + MAX_AGE_MS;
-    let value = none;
+    let value: T;
     try {
       const read = await load(this.#session);
       const ask = (): Promise<T> => read(datasource, TIMEOUT_MS, known.get(place)?.value, version);
@@ -101,6 +101,7 @@ export class DatasourceFacts<T> {
       if (version !== undefined) until = Number.POSITIVE_INFINITY;
     } catch {
       // the statement is planned without them
+      value = await none();
     }
     this.#read.set(place, value);
     known.set(place, { value, until }, bytesOf(value));

@@ -20,6 +20,11 @@ type Store = Pick<Runtime, 'db' | 'waitUntil' | 'log'>;
 /** When a datasource was last read to renew what the catalog has, by its variable. */
 const renewed = new Map<string, number>();
 
+/** What is known of a distributed datasource that does not say where it has its tables: each of them may be distributed. */
+export const UNKNOWN: Places = { target: targetFor(new Map()), text: '' };
+/** A database without Citus, on a server with it. */
+const UNDISTRIBUTED: Places = { target: { apply: () => undefined }, text: 'null' };
+
 /** Forgets what was read, for tests. */
 export const forgetRenewals = (): void => renewed.clear();
 
@@ -29,12 +34,13 @@ export const placesOf =
   async (datasource: Datasource, timeoutMs: number, before: Places | undefined, digest: string | undefined): Promise<Places> => {
     const text = await placementsText(session, datasource, timeoutMs, digest);
     if (text === before?.text) return before;
-    const placements: Placements = new Map(JSON.parse(text) as [string, Placed][]);
-    return { target: placements.size > 0 ? targetFor(placements) : undefined, text };
+    if (text === UNDISTRIBUTED.text) return UNDISTRIBUTED;
+    const placements: Placements = new Map(JSON.parse(text) as [string, Placed | null][]);
+    return { target: targetFor(placements), text };
   };
 
 /**
- * The JSON text of `Placements`: that with a digest, from the catalog; or from the datasource, and then the catalog gets it.
+ * The JSON text of `Placements`, `null` without Citus: that with a digest, from the catalog; or from the datasource, and then the catalog gets it.
  * @throws SvcError if it cannot be read; Error if the catalog has another one by now
  */
 async function placementsText(
@@ -50,7 +56,7 @@ async function placementsText(
     return text;
   }
   const placements = await placementsOf(datasource, timeoutMs);
-  const text = JSON.stringify([...(placements ?? [])]);
+  const text = JSON.stringify(placements ? [...placements] : null);
   if (placements !== undefined) keep(runtime, datasourceRow(caller.snapshot, datasource.name)?.secret, text);
   return text;
 }

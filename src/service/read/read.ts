@@ -33,7 +33,7 @@ import { isLate, SYSTEM_TABLES, type SystemContext, systemTables } from '../tell
 import { type LateRows, systemContext } from '../tell/system-context.ts';
 import { planAcross } from './across.ts';
 import { PlanCounts } from './counts.ts';
-import { placedKey, rewriteAfter, Targets } from './distributed.ts';
+import { isUnplaced, placedKey, rewriteAfter, Targets } from './distributed.ts';
 import { References } from './enforced.ts';
 import { findPlan, isValid, keepPlan, type VerifiedPlan } from './kept.ts';
 import { physicalNames } from './physical.ts';
@@ -58,8 +58,8 @@ interface Planned extends VerifiedPlan {
   readonly readsSystem: boolean;
   /** Plans the statement again, without cached tables. */
   readonly live: () => Promise<Planned>;
-  /** Plans it again, with a rewrite. The plan is kept in place of this one. */
-  readonly rewritten: (by: FinishedRewrite) => Promise<Planned>;
+  /** Plans it again, with a rewrite; without one, with what is known by now of the datasource. The plan is kept in place of this one. */
+  readonly rewritten: (by?: FinishedRewrite) => Promise<Planned>;
 }
 
 /** A prepared statement that reads. */
@@ -391,8 +391,10 @@ export async function runRead(session: Session, prepared: Prepared, last: boolea
     if (plan.caches.length > 0 && (await loadCaches()).lostCaches(error, plan)) return runRead(session, await prepared.live(), last, only);
     throw (await loadFaults()).withPosition(error, plan, source);
   }
+  const again = isUnplaced(plan, datasource) ? await prepared.rewritten() : undefined;
+  if (!last || again?.plan.target) rows.cancel();
+  if (again?.plan.target) return runRead(session, again, last, only);
   asOf();
-  if (!last) rows.cancel();
   const keep = place && ((bytes: Uint8Array<ArrayBuffer>) => void rows.done.then((counts) => place.keep({ bytes, rows: counts.rows })).catch(() => undefined));
   return { kind: 'rows', rows, owner, shape: plan.shape, nested: plan.nested, keep };
 }

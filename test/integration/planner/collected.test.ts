@@ -118,6 +118,18 @@ it('the union of a recursion has no OFFSET, which PostgreSQL refuses, if the dat
   expect(await tables.rows(query, { target: () => target })).toEqual(await tables.rows(query));
 });
 
+it('so does EXISTS over a table that Citus does not know', async () => {
+  const known = ['guest'].map((t) => [JSON.stringify(['s', t]), null] as const);
+  const query = 'SELECT g.id, EXISTS (SELECT 1 FROM svc.town t WHERE t.tid = g.id) AS e FROM svc.guest g WHERE g.v IN (SELECT tid FROM svc.town)';
+  const unknown = targetFor(new Map(known));
+  expect(tables.plan(query, { target: () => unknown }).sql).toContain('t.tid = g.id OFFSET 0)');
+  expect(await tables.rows(query, { target: () => unknown })).toEqual(await tables.rows(query));
+  for (const town of [null, { column: 'tid', group: 1 }])
+    expect(tables.plan(query, { target: () => targetFor(new Map([...known, [JSON.stringify(['s', 'town']), town]])) }).sql).not.toContain(
+      't.tid = g.id OFFSET 0)',
+    );
+});
+
 it('it is tried after the rewrites', () => {
   const plan = tables.plan('SELECT id FROM svc.guest', { rewrite: decorrelate });
   expect(plan.nextRewrite).toBe(decorrelate.next);

@@ -95,7 +95,8 @@ async function sameRows(name: string): Promise<boolean> {
   verify(parser, sql, declared);
   expect(await tables.rows(query, CHANGES), sql).toEqual(expected);
   expect(tables.plan(query).sql).toBe(written);
-  return sql !== written;
+  // unions that are read by themselves have the columns that they had
+  return sql.replaceAll(' OFFSET 0', '') !== written.replaceAll(' OFFSET 0', '');
 }
 
 describe('parts that may read all columns of an item have the same rows', () => {

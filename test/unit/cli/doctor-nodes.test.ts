@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { nodeLines } from '../../../src/cli/doctor-nodes.ts';
+import { nodeLines, releaseLines } from '../../../src/cli/doctor-nodes.ts';
 import type { Diagnosis } from '../../../src/cli/doctor-role.ts';
 import { DEFAULT_SETTINGS } from '../../../src/engine/settings.ts';
 
@@ -22,4 +22,10 @@ it('a missing or other setting is reported with the statement that sets it', () 
     ALL.map((s) => s.replace('UTC', 'Asia/Tokyo')),
   );
   expect(other).toMatchObject({ state: 'fail', text: expect.stringContaining(`ALTER ROLE kg_reader SET "TimeZone" = 'UTC'`) });
+});
+
+it('warns of releases of Citus that end processes', () => {
+  const states = (versions: readonly (string | undefined)[]): number[] => versions.map((v) => releaseLines(v, line).length);
+  expect(states(['12.1.6', '13.2.1', '13.2.2', '14.0.0'])).toEqual([1, 1, 1, 1]);
+  expect(states(['13.2.3', '14.0.1', '14.1.0', undefined, 'devel'])).toEqual([0, 0, 0, 0, 0]);
 });

@@ -19,7 +19,7 @@ const store = (name: string, ms = 0) =>
       now += ms;
       return `${name} after ${before}`;
     },
-    none: '',
+    none: () => '',
     bytesOf: () => 1,
   });
 

@@ -9,11 +9,11 @@ import { splitScript } from '../../../../src/language/split.ts';
 import type { ReadStatement } from '../../../../src/language/statements.ts';
 import type { Plan } from '../../../../src/planner/index.ts';
 import { forgetTargets, rewriteAfter } from '../../../../src/service/read/distributed.ts';
-import { forgetRenewals } from '../../../../src/service/read/placements.ts';
-import { type Prepared, prepareRead } from '../../../../src/service/read/read.ts';
+import { forgetRenewals, UNKNOWN } from '../../../../src/service/read/placements.ts';
+import { type Prepared, prepareRead, runRead } from '../../../../src/service/read/read.ts';
 import type { Session } from '../../../../src/service/session.ts';
 import { Spending } from '../../../../src/service/spending.ts';
-import { fake, rowsAnswer, shown } from '../../engine/fake.ts';
+import { type Answer, fake, rowsAnswer, shown, textOf } from '../../engine/fake.ts';
 import { context, graph } from '../../planner/company.ts';
 
 const SECRET = 'postgres://u:p@h.example/d';
@@ -49,7 +49,7 @@ function session(): Session {
   const principal = { name: 'admin', isAdmin: true, roles: [], grants: [] };
   return {
     request: { runtime: { parser: context.parser, config, db, now: () => now, waitUntil: () => undefined, log: () => undefined }, spending: new Spending() },
-    script: { limit: null, datasource: null },
+    script: { sql: '', limit: null, datasource: null },
     caller: { principal, snapshot },
     draft: { name: 'company', version: 'v', changed: false, row },
   } as unknown as Session;
@@ -117,7 +117,8 @@ describe('a plan', () => {
     const rewrite = (await rewriteAfter(refused, prepared.plan, MAIN))!;
     const { plan } = await prepared.rewritten(rewrite);
     expect(plan).toMatchObject({ isRewritten: true, sql: expect.not.stringContaining('EXISTS') });
-    expect(await rewriteAfter(refused, plan, MAIN)).toBe(undefined);
+    expect(await rewriteAfter(refused, plan, MAIN)).toBe(plan.nextRewrite);
+    expect(plan.nextRewrite).toBe(rewrite.next);
     expect(await planned(text)).toBe(plan);
     rememberRole(MAIN, fromProbe(shown())!);
     expect((await planned(text)).sql).toContain('NOT EXISTS');
@@ -177,12 +178,43 @@ describe('a plan', () => {
     expect(server.asked).toHaveLength(1);
   });
 
+  it('is made again, before its rows are used, if the first answer says that the database is distributed', async () => {
+    const text = 'SELECT COUNT(*) AS n FROM svc.party p JOIN svc.party q ON q.name = p.name';
+    const places = [JSON.stringify(JSON.stringify([['raw', 'guests'], { column: 'id', group: 1 }]))];
+    const sent: string[] = [];
+    const answer: Answer = (asked) => {
+      const statement = JSON.stringify(asked);
+      sent.push(statement);
+      return rowsAnswer(statement.includes('pg_dist_partition') ? places : [JSON.stringify(`{"n":${sent.length}}`)], DISTRIBUTED)(asked);
+    };
+    vi.stubGlobal('fetch', fake(...Array.from({ length: 5 }, () => answer)).fetch);
+    const made = await query(text);
+    const read = await runRead(session(), made, true, false);
+    const separated = sent.map((s) => s.includes('OFFSET 0'));
+    expect(separated).toEqual([false, false, true]);
+    expect(sent[1]).toContain('pg_dist_partition');
+    if (read.kind !== 'rows') throw new Error('no rows');
+    expect(await textOf(read.rows.body())).toBe(JSON.stringify(['{"n":3}']));
+  });
+
+  it('separates unions of tables that may be distributed if it cannot be read where they are', async () => {
+    const text = 'SELECT COUNT(*) AS n FROM svc.party p JOIN svc.party q ON q.name = p.name';
+    vi.stubGlobal('fetch', () => Promise.reject(new Error('gone')));
+    rememberRole(MAIN, fromProbe(DISTRIBUTED)!, now);
+    expect((await planned(text)).sql).toContain('OFFSET 0');
+    stored = { digest: 'a', at: now, text: JSON.stringify(['guests', 'staff', 'firms'].map((t) => [JSON.stringify(['raw', t]), null])) };
+    expect((await planned(text)).sql).not.toContain('OFFSET 0');
+    // a table that was distributed since then
+    stored = { digest: 'b', at: now, text: JSON.stringify([[JSON.stringify(['raw', 'guests']), { column: 'id', group: 1 }]]) };
+    expect((await planned(text)).sql).toContain('OFFSET 0');
+  });
+
   it('is made without them if the catalog has others by now', async () => {
     stored = { digest: 'old', at: now, text: '[]' };
     const found = session();
     stored = { digest: 'new', at: now, text: '[]' };
     const [source] = splitScript('SELECT name FROM dsvc.party');
-    expect(await prepareRead(found, parseStatement(source!) as ReadStatement, graph, true)).toMatchObject({ plan: { target: undefined } });
+    expect(await prepareRead(found, parseStatement(source!) as ReadStatement, graph, true)).toMatchObject({ plan: { target: UNKNOWN.target } });
   });
 
   it('of a system table is made again when what is known has become old, or was not known, while the rows were read', async () => {
