@@ -7,7 +7,7 @@ import { writeFile } from 'node:fs/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { FIRST_WORDS } from '../src/language/classify.ts';
 import { typeNames } from '../src/ontology/types.ts';
-import { SHOWN } from '../src/service/tell/show.ts';
+import { SHOWN } from '../src/service/describe/show.ts';
 
 const TOP = new URL('../', import.meta.url);
 const MODELLING = new URL('src/language/modelling/', TOP);

@@ -11,6 +11,8 @@ export { findOntology, outlivesRights, unknownName } from './service/caller/look
 export { countedAs, ownerOf } from './service/caller/owner.ts';
 export { seesAllRows } from './service/caller/policies.ts';
 export { conversationId, type Named, namedBy, ontologyOf, type Target, targetOf } from './service/caller/target.ts';
+export type { Example, ExamplesWish } from './service/describe/examples.ts';
+export type { QuestionRecord } from './service/describe/history.ts';
 export type { Noting } from './service/ops/async.ts';
 export type { ClientQuestion, ConversationMessage } from './service/ops/client-history.ts';
 export type { Conversation } from './service/ops/conversation.ts';
@@ -40,8 +42,6 @@ export type {
   ServiceRequest,
 } from './service/runtime.ts';
 export { Spending } from './service/spending.ts';
-export type { Example, ExamplesWish } from './service/tell/examples.ts';
-export type { QuestionRecord } from './service/tell/history.ts';
 
 /** Starts, runs and polls asynchronous statements. The module is loaded with the first of them. */
 export const asynchronous = () => import('./service/ops/async.ts');

@@ -331,7 +331,7 @@ describe('answers about a model whose concepts inherit relationships with many l
   });
 
   it('read the links of a relationship once', async () => {
-    const { Source } = await import('../../src/service/tell/system-source.ts');
+    const { Source } = await import('../../src/service/describe/system-source.ts');
     const tables = vi.spyOn(Source.prototype, 'tablesOf');
     const rows = await s.rows("SELECT tables, datasource_id FROM SYS_CONCEPT_RELATIONSHIPS WHERE relationship_name = 'near'", 'linked');
     expect(rows).toEqual(Array(401).fill({ tables: 'shop.t_city', datasource_id: 'main' }));

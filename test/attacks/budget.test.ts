@@ -14,7 +14,7 @@ import { EMPTY_MODEL, type Model, type PropertyDef } from '../../src/ontology/mo
 import { validate } from '../../src/ontology/validate.ts';
 import { checkModel, planSelect } from '../../src/planner/index.ts';
 import { accessKey } from '../../src/service/caller/policies.ts';
-import { systemTables } from '../../src/service/tell/system.ts';
+import { systemTables } from '../../src/service/describe/system.ts';
 import { makesHidden } from '../../src/service/write/edit-rights.ts';
 import { requireUsable } from '../../src/service/write/writers.ts';
 import { conceptOf } from '../support/concepts.ts';

@@ -4,7 +4,7 @@ import { typedValue } from '../../src/language/filters-values.ts';
 import { rounded } from '../../src/nesting/decimal.ts';
 import { exactText } from '../../src/nesting/exact.ts';
 import { findType, parseType } from '../../src/ontology/types.ts';
-import { questionKey, sameQuestionAs } from '../../src/service/tell/examples.ts';
+import { questionKey, sameQuestionAs } from '../../src/service/describe/examples.ts';
 
 const LONG = 1_000_000;
 

@@ -6,8 +6,8 @@ import { catalogUnavailable, neonDb } from '../../src/catalog/db.ts';
 import { housekeeping } from '../../src/catalog/housekeeping.ts';
 import { parseConnection } from '../../src/config.ts';
 import { SvcError } from '../../src/errors.ts';
+import { storeQuestion, visibleHistory } from '../../src/service/describe/history.ts';
 import { recordQuestion } from '../../src/service/ops/questions.ts';
-import { storeQuestion, visibleHistory } from '../../src/service/tell/history.ts';
 import type { QuestionRecord, Runtime } from '../../src/service.ts';
 import { startService, type TestService } from '../support/service.ts';
 

@@ -8,8 +8,8 @@ import type { OntologyRow } from '../../catalog/snapshot.ts';
 import { findOntology, visibleOntologies } from '../caller/lookup.ts';
 import { ownerOf } from '../caller/owner.ts';
 import { rightsOf } from '../caller/reading-rights.ts';
+import { claimsKeyOf, historyEntry, type QuestionRecord, storable } from '../describe/history.ts';
 import type { ServiceRequest } from '../runtime.ts';
-import { claimsKeyOf, historyEntry, type QuestionRecord, storable } from '../tell/history.ts';
 
 /** A question as a client reports it. */
 export interface ClientQuestion extends Omit<QuestionRecord, 'conversation'> {

@@ -15,7 +15,7 @@ import type {
   Statement,
 } from '../../language/statements.ts';
 import { fold } from '../../ontology/names.ts';
-import { questionKey } from '../tell/examples.ts';
+import { questionKey } from '../describe/examples.ts';
 import { FileError, type ModelFile } from './file-error.ts';
 
 /** A statement that creates an object of the model. */

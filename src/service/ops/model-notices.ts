@@ -9,8 +9,8 @@ import { concerned } from '../../planner/enforcement/index.ts';
 import { allowedFunctionsOf } from '../../planner/read/own-functions.ts';
 import { loadGraph } from '../caller/lookup.ts';
 import { mayMakePolicies } from '../caller/policies.ts';
+import { visibleExamples } from '../describe/examples.ts';
 import type { ServiceRequest } from '../runtime.ts';
-import { visibleExamples } from '../tell/examples.ts';
 import { rulesOf } from '../write/kept-policies.ts';
 
 /** A warning without a position. */

@@ -15,8 +15,8 @@ import { currentCaller, lacks, loadGraph, requireOntology, unknownName, upToDate
 import { accessOf, factsOf } from '../caller/policies.ts';
 import { seenBy } from '../caller/sight.ts';
 import { Texts } from '../caller/texts.ts';
+import { ontologyDetail } from '../describe/detail.ts';
 import type { Answer, Script, ServiceRequest } from '../runtime.ts';
-import { ontologyDetail } from '../tell/detail.ts';
 import { requireChanges } from './permitted.ts';
 import { runScript } from './script.ts';
 

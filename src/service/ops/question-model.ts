@@ -11,8 +11,8 @@ import { loadGraph, requireOntology, upToDate } from '../caller/lookup.ts';
 import { accessKey, accessOf, factsKey, factsOf } from '../caller/policies.ts';
 import { seenBy, sightKey } from '../caller/sight.ts';
 import { Texts } from '../caller/texts.ts';
+import { columnType, linkColumnsOf, transitivityOf } from '../describe/detail.ts';
 import type { ServiceRequest } from '../runtime.ts';
-import { columnType, linkColumnsOf, transitivityOf } from '../tell/detail.ts';
 
 export type Tags = Readonly<Record<string, string>>;
 

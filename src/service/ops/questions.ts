@@ -1,7 +1,7 @@
 /** The operations that questions in words and programs with their own language model need. They are loaded with the code that calls them, not with every query. */
 
-export { examplesOf, sameQuestionAs } from '../tell/examples.ts';
-export { recordQuestion, storeQuestion } from '../tell/history.ts';
+export { examplesOf, sameQuestionAs } from '../describe/examples.ts';
+export { recordQuestion, storeQuestion } from '../describe/history.ts';
 export { conversationMessages, reportQuestion } from './client-history.ts';
 export { conversationOf } from './conversation.ts';
 export { questionModel } from './question-model.ts';

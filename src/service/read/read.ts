@@ -27,10 +27,10 @@ import { Definers } from '../caller/definers.ts';
 import { noGraph } from '../caller/lookup.ts';
 import { accessKey, accessOf, factsKey, factsOf } from '../caller/policies.ts';
 import { seenBy, sightKey, tablesKey, tablesOf } from '../caller/sight.ts';
+import { isLate, SYSTEM_TABLES, type SystemContext, systemTables } from '../describe/system.ts';
+import { type LateRows, systemContext } from '../describe/system-context.ts';
 import type { Answer, Script } from '../runtime.ts';
 import type { Session } from '../session.ts';
-import { isLate, SYSTEM_TABLES, type SystemContext, systemTables } from '../tell/system.ts';
-import { type LateRows, systemContext } from '../tell/system-context.ts';
 import { planAcross } from './across.ts';
 import { PlanCounts } from './counts.ts';
 import { isUnplaced, placedKey, rewriteAfter, Targets } from './distributed.ts';
@@ -92,11 +92,11 @@ export async function prepareRead(session: Session, statement: ReadStatement, wh
     case 'select':
       return planned(statement.source, last ? outputOf(session.script) : {});
     case 'show': {
-      const { prepareShow } = await import('../tell/show.ts');
+      const { prepareShow } = await import('../describe/show.ts');
       return { kind: 'rows', rows: await prepareShow(session, statement, known) };
     }
     case 'describe': {
-      const { describeRelation } = await import('../tell/show.ts');
+      const { describeRelation } = await import('../describe/show.ts');
       const rows = describeRelation(session, statement, known);
       return { kind: 'rows', rows: async () => rows };
     }
@@ -254,7 +254,7 @@ function plan(session: Session, source: Source, known: Graph | undefined, output
   if (read.size === 0 && (units === 0 || !spending.trials.isExceeded)) keepPlan(keys?.of(made, needs.definers), whole);
   if (![...read].some(isLate)) return admitted(whole);
   const late = async (): Promise<VerifiedPlan> => {
-    const { withLate } = await import('../tell/show.ts');
+    const { withLate } = await import('../describe/show.ts');
     const systemTable = systemTables(await withLate(session, system(), read));
     return verify(await needs.whileNeeded(() => planOf({ ...context, systemTable }, unlimited)));
   };

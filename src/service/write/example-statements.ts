@@ -10,7 +10,7 @@ import { badRequest, quoted, type SvcError } from '../../errors.ts';
 import { createSqlReader } from '../../language/expressions.ts';
 import type { CreateExample, DropExample, Question } from '../../language/statements.ts';
 import { lacks } from '../caller/lookup.ts';
-import { checkExample, questionKey, seesExample, unknownExample } from '../tell/examples.ts';
+import { checkExample, questionKey, seesExample, unknownExample } from '../describe/examples.ts';
 import { type Changing, type Done, done, type Examples } from './changing.ts';
 import type { Draft } from './draft.ts';
 import type { Kinds } from './kinds.ts';

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { SqlReader } from '../../../../src/ontology/apply.ts';
 import type { Graph } from '../../../../src/ontology/graph.ts';
 import type { ViewDef } from '../../../../src/ontology/model.ts';
-import { ViewMappings } from '../../../../src/service/tell/view-mappings.ts';
+import { ViewMappings } from '../../../../src/service/describe/view-mappings.ts';
 
 it('each text of a view is read once, however many views read it', () => {
   const mapping = { name: 'm' };

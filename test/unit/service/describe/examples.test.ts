@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { questionKey, sameQuestionAs } from '../../../../src/service/tell/examples.ts';
+import { questionKey, sameQuestionAs } from '../../../../src/service/describe/examples.ts';
 import { generated } from '../../../support/generated.ts';
 
 describe('questions are the same', () => {

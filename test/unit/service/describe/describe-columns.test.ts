@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { loadNodeParser } from '../../../../src/cli/node-parser.ts';
 import { lensOf } from '../../../../src/ontology/lens.ts';
 import { planSelect } from '../../../../src/planner/index.ts';
-import { type ColumnLine, type ConceptSchema, conceptColumns } from '../../../../src/service/tell/describe-columns.ts';
+import { type ColumnLine, type ConceptSchema, conceptColumns } from '../../../../src/service/describe/describe-columns.ts';
 import { run } from '../../ontology/script.ts';
 
 const { graph } = run(`
