@@ -7,7 +7,7 @@ import { compile } from '../ontology/compile.ts';
 import type { Graph } from '../ontology/graph.ts';
 import type { MappingDef } from '../ontology/model.ts';
 import { fold } from '../ontology/names.ts';
-import { type Plan, planSelect } from '../planner/index.ts';
+import { type Plan, planSelect, type Target } from '../planner/index.ts';
 import { verify } from '../planner/verify/index.ts';
 
 /** A finding of a check. */
@@ -28,6 +28,8 @@ export interface DataContext {
   readonly allowedFunctions: ReadonlySet<string>;
   /** Connections, by the datasource's key. */
   readonly datasources: ReadonlyMap<string, Datasource>;
+  /** Where those on Citus have their tables, by the datasource's key. */
+  readonly targets: ReadonlyMap<string, Target>;
   /** How long a statement may take. */
   readonly timeoutMs: number;
   /** Cancels the running statement; no further one is sent. */
@@ -51,8 +53,9 @@ export class DataReader {
   /** Plans a SELECT over the ontology, or over a part of it. @throws SvcError if it cannot be planned */
   plan(sql: string, graph: Graph = this.context.graph): Plan {
     this.statements++;
-    const { parser, product, activeDatasource, allowedFunctions } = this.context;
-    return planSelect({ graph, parser, product, activeDatasource, allowedFunctions }, { text: sql, offset: 0 });
+    const { parser, product, activeDatasource, allowedFunctions, targets } = this.context;
+    const target = (datasource: string): Target | undefined => targets.get(fold(datasource));
+    return planSelect({ graph, parser, product, activeDatasource, allowedFunctions, target }, { text: sql, offset: 0 });
   }
 
   /** The text of a SELECT without parameters, as a part of a longer text. @throws SvcError */

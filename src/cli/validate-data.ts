@@ -8,10 +8,13 @@ import { readModel } from '../catalog/versions.ts';
 import { DataReader } from '../checks/reader.ts';
 import { checkSteps, type Found, findingLines, summaryOf } from '../checks/run.ts';
 import type { Datasource } from '../engine/datasource.ts';
+import { placementsOf } from '../engine/placements.ts';
 import { didYouMean, nearest, SvcError } from '../errors.ts';
 import type { SqlParser } from '../language/parser.ts';
 import { compile } from '../ontology/compile.ts';
 import { fold } from '../ontology/names.ts';
+import type { Target } from '../planner/index.ts';
+import { targetFor } from '../planner/lower/placed.ts';
 import { allowedFunctionsOf } from '../planner/read/own-functions.ts';
 import { Failure, printable } from './failure.ts';
 import { catalogConnection, secretConnection } from './validate-data-places.ts';
@@ -65,6 +68,12 @@ async function validated(name: string, env: Env, parser: SqlParser, db: CatalogD
   }
   for (const key of used)
     if (!stored.datasources.some((d) => d.key === key)) throw new Failure(`the datasource ${key} of a mapping is not attached to ${stored.name}`);
+  const targets = new Map<string, Target>();
+  for (const [key, datasource] of datasources) {
+    // a datasource that cannot be asked is reported by its first check
+    const placements = await placementsOf(datasource, TIMEOUT_MS).catch(() => undefined);
+    if (placements) targets.set(key, targetFor(placements));
+  }
   const reader = new DataReader({
     graph,
     parser,
@@ -72,6 +81,7 @@ async function validated(name: string, env: Env, parser: SqlParser, db: CatalogD
     activeDatasource: stored.datasources.find((d) => d.active)?.name ?? 'main',
     allowedFunctions: allowedFunctionsOf(stored),
     datasources,
+    targets,
     timeoutMs: TIMEOUT_MS,
   });
   const found: Found = { counts: [], findings: [], statistics: [] };

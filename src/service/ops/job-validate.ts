@@ -9,10 +9,12 @@ import type { Datasource } from '../../engine/datasource.ts';
 import { conflict } from '../../errors.ts';
 import { compile } from '../../ontology/compile.ts';
 import { fold } from '../../ontology/names.ts';
+import type { Target } from '../../planner/index.ts';
 import { allowedFunctionsOf } from '../../planner/read/own-functions.ts';
 import { datasourceOf } from '../caller/datasource.ts';
 import { requireOntology } from '../caller/lookup.ts';
 import { datasourcesOf, lackForValidation } from '../caller/validation.ts';
+import { targetNow } from '../read/placements.ts';
 import type { ServiceRequest } from '../runtime.ts';
 
 /** What is kept between two steps. */
@@ -47,13 +49,20 @@ export async function validate(
   const lack = lackForValidation(caller, row, graph);
   if (lack !== undefined) throw lack;
   const used = [...datasourcesOf(graph)];
+  const datasources = new Map(used.map((name): [string, Datasource] => [fold(name), datasourceOf(runtime, caller, name)]));
+  const targets = new Map<string, Target>();
+  for (const [key, datasource] of datasources) {
+    const target = await targetNow(caller.snapshot, datasource);
+    if (target) targets.set(key, target);
+  }
   const reader = new DataReader({
     graph,
     parser: runtime.parser,
     product: 'svc',
     activeDatasource: row.active ?? 'main',
     allowedFunctions: allowedFunctionsOf(row),
-    datasources: new Map(used.map((name): [string, Datasource] => [fold(name), datasourceOf(runtime, caller, name)])),
+    datasources,
+    targets,
     timeoutMs: STATEMENT_MS,
     signal,
   });

@@ -3,9 +3,13 @@ import { keepPlacements, storedPlacements } from '../../catalog/placements.ts';
 import type { Snapshot } from '../../catalog/snapshot.ts';
 import type { Datasource } from '../../engine/datasource.ts';
 import { placementsOf } from '../../engine/placements.ts';
+import { isDistributed } from '../../engine/settings.ts';
 import { loggedLine } from '../../errors.ts';
-import type { Placed, Placements } from '../../planner/index.ts';
+import type { SqlParser } from '../../language/parser.ts';
+import type { Placed, Placements, Target } from '../../planner/index.ts';
 import { targetFor } from '../../planner/lower/placed.ts';
+import { printSelect, STATEMENT_LIMITS } from '../../planner/print/index.ts';
+import type { Declared } from '../../planner/verify/index.ts';
 import { datasourceRow } from '../caller/datasource.ts';
 import type { Runtime } from '../runtime.ts';
 import type { Session } from '../session.ts';
@@ -78,4 +82,22 @@ export function renewLater(runtime: Store & Pick<Runtime, 'now'>, snapshot: Pick
     keep(runtime, secret, placements === undefined ? null : JSON.stringify([...placements]));
   };
   runtime.waitUntil(renew().catch((error: unknown) => runtime.log({ level: 'warn', event: 'placements_not_read', message: loggedLine(error) })));
+}
+
+/**
+ * What statements need that are no queries of a caller, on a datasource that is known to be on Citus: where it has its tables now. If it does not say so, each of them may be distributed.
+ * @returns undefined: nothing
+ */
+export async function targetNow(snapshot: Pick<Snapshot, 'datasources'>, datasource: Datasource | undefined): Promise<Target | undefined> {
+  if (datasource === undefined || !(datasourceRow(snapshot, datasource.name)?.placed || isDistributed(datasource))) return undefined;
+  const placements = await placementsOf(datasource, TIMEOUT_MS).catch((): Placements => new Map());
+  return placements && targetFor(placements);
+}
+
+/** A finished SELECT as a target needs it: the plan of the table of a cube or view knows no target, so that its digest is the same wherever the tables are. */
+export function sqlFor(target: Target | undefined, parser: SqlParser, { sql, declared }: { readonly sql: string; readonly declared: Declared }): string {
+  const statement = target && parser.parse(sql).stmts[0]?.stmt;
+  if (!target || !statement || !('SelectStmt' in statement)) return sql;
+  target.apply(statement.SelectStmt, declared.tables);
+  return printSelect(statement.SelectStmt, STATEMENT_LIMITS);
 }

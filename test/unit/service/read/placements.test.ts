@@ -1,0 +1,89 @@
+/** What the SELECTs of tables of cubes and views, and checks of data, need on Citus. */
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { graphOf } from '../../../../examples/world/graph.ts';
+import { type DataContext, DataReader } from '../../../../src/checks/reader.ts';
+import { parseDatasourceSecret } from '../../../../src/engine/datasource.ts';
+import { forgetRoles, fromProbe, rememberRole } from '../../../../src/engine/settings.ts';
+import { cubeSelect } from '../../../../src/planner/cached/select.ts';
+import { viewSelect } from '../../../../src/planner/cached/views.ts';
+import { targetFor } from '../../../../src/planner/lower/placed.ts';
+import { verify } from '../../../../src/planner/verify/index.ts';
+import { sqlFor, targetNow } from '../../../../src/service/read/placements.ts';
+import { fake, rowsAnswer, shown } from '../../engine/fake.ts';
+import { context } from '../../planner/company.ts';
+
+const MAIN = { name: 'main', ...parseDatasourceSecret('postgres://u:p@h.example/d') };
+const DISTRIBUTED = [['citus.shard_count', '32', 'x'], ...shown()];
+
+const { parser } = context;
+const graph = graphOf(
+  `CREATE CONCEPT a (id bigint, grp bigint, PRIMARY KEY (id));
+CREATE CONCEPT b (id bigint, a_id bigint, n bigint, PRIMARY KEY (id), CONSTRAINT of_a FOREIGN KEY (a_id) REFERENCES a (id));
+CREATE MAPPING a1 INTO a AS SELECT id, grp FROM raw.a1;
+CREATE MAPPING a2 INTO a AS SELECT id, grp FROM raw.a2;
+CREATE MAPPING b1 INTO b AS SELECT id, a_id, n FROM raw.b1;
+CREATE MAPPING b2 INTO b AS SELECT id, a_id, n FROM raw.b2;
+CREATE VIEW both AS SELECT x.grp, y.n FROM svc.a x JOIN svc.b y ON y.n = x.grp;
+CREATE CUBE sums AS SELECT "of_a[a].grp" AS grp, SUM(n) AS n FROM dsvc.b`,
+  'g',
+  parser,
+);
+const plans = { ...context, graph };
+
+/** The SELECT of the table of the view or cube. */
+function selectOf(name: 'both' | 'sums') {
+  const def = graph.view(name)!;
+  const select = def.cube ? cubeSelect(plans, def) : viewSelect(plans, def);
+  if (typeof select === 'string') throw new Error(select);
+  return select;
+}
+const snapshot = (placed: object | null) => ({ datasources: [{ name: 'main', key: 'main', secret: 'DATASOURCE_MAIN', placed }] }) as never;
+
+/** Lets the datasource answer that these tables are distributed by `id`. */
+function place(...names: string[]) {
+  const server = fake(rowsAnswer(names.map((t) => JSON.stringify(JSON.stringify([['raw', t], { column: 'id', group: 1 }])))));
+  vi.stubGlobal('fetch', server.fetch);
+  return server;
+}
+
+beforeEach(forgetRoles);
+afterEach(() => void vi.unstubAllGlobals());
+
+describe('the SELECT of a table', () => {
+  it.each(['both', 'sums'] as const)('of %s reads unions of distributed tables by themselves, and passes the verification', async (name) => {
+    place('a1', 'a2', 'b1', 'b2');
+    const select = selectOf(name);
+    expect(select.sql).not.toContain('OFFSET 0');
+    const sql = sqlFor(await targetNow(snapshot({ digest: 'x', at: 0 }), MAIN), parser, select);
+    expect(sql).toContain('OFFSET 0');
+    expect(() => verify(parser, sql, select.declared)).not.toThrow();
+    // what decides the digest is the same
+    expect(selectOf(name).sql).toBe(select.sql);
+  });
+
+  it('is made for tables that may all be distributed if the datasource does not answer', async () => {
+    vi.stubGlobal('fetch', () => Promise.reject(new Error('gone')));
+    rememberRole(MAIN, fromProbe(DISTRIBUTED)!);
+    expect(sqlFor(await targetNow(snapshot(null), MAIN), parser, selectOf('both'))).toContain('OFFSET 0');
+  });
+
+  it('is not changed, and costs no request, on a datasource that is not known to be on Citus', async () => {
+    const server = place('a1');
+    const select = selectOf('both');
+    for (const known of [undefined, fromProbe(shown())]) {
+      if (known) rememberRole(MAIN, known);
+      expect(sqlFor(await targetNow(snapshot(null), MAIN), parser, select)).toBe(select.sql);
+    }
+    expect(server.asked).toHaveLength(0);
+  });
+});
+
+describe('a check of data', () => {
+  it('is planned for where its datasource has the tables', () => {
+    const reader = (targets: DataContext['targets']) =>
+      new DataReader({ graph, parser, product: 'svc', activeDatasource: 'main', allowedFunctions: new Set(), datasources: new Map(), targets, timeoutMs: 1 });
+    const text = 'SELECT COUNT(*) AS n FROM svc.a x JOIN svc.b y ON y.n = x.grp';
+    expect(reader(new Map()).plan(text).sql).not.toContain('OFFSET 0');
+    expect(reader(new Map([['main', targetFor(new Map())]])).plan(text).sql).toContain('OFFSET 0');
+  });
+});
