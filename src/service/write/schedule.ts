@@ -110,15 +110,20 @@ async function cronOf({ schedule, timezone }: Schedule): Promise<Cron> {
 
 /**
  * How long a run of another job with the same statement keeps a job from its next run, in milliseconds, and the first moment for it after another moment: by its
- * schedule, or as soon as possible for a run by RUN JOB and the repetition of a run that failed.
+ * schedule, or as soon as possible for a run by RUN JOB, for the repetition of a run that failed, and if the schedule has no moment soon.
  */
 export async function paceOfNext(job: Schedule & { readonly kind: string; readonly nextRun: number | null }) {
   const { schedule, wanted } = paceOf(job.kind);
   const planned = job.nextRun ?? 0;
   const isScheduled = (await nextRun(job, planned - 1000)) === planned;
+  const pause = (isScheduled ? schedule : wanted) * MINUTE;
   return {
-    pause: (isScheduled ? schedule : wanted) * MINUTE,
-    next: async (free: number): Promise<number> => (isScheduled ? ((await nextRun(job, free - 1)) ?? free) : free),
+    pause,
+    next: async (free: number): Promise<number> => {
+      const moment = isScheduled ? await nextRun(job, free - 1) : undefined;
+      // a job that runs once a day would lose a day
+      return moment !== undefined && moment - free <= pause ? moment : free;
+    },
   };
 }
 

@@ -1,7 +1,7 @@
 /** Schedules: the changes of the clock, and the pauses after runs that fail. */
 import { Cron } from 'croner';
 import { describe, expect, it, vi } from 'vitest';
-import { afterRun, checkedSchedule, nextRun, wantedRun } from '../../../../src/service/write/schedule.ts';
+import { afterRun, checkedSchedule, nextRun, paceOfNext, wantedRun } from '../../../../src/service/write/schedule.ts';
 
 const at = (iso: string): number => Date.parse(iso);
 async function moments(schedule: string, timezone: string, from: string, count: number): Promise<string[]> {
@@ -30,6 +30,21 @@ describe('a schedule', () => {
     expect(await moments('17 * * * *', 'Asia/Kolkata', '2026-03-29T00:00Z', 2)).toEqual(['2026-03-29T00:47', '2026-03-29T01:47']);
     expect(await moments('0 0 29 2 *', 'UTC', '2026-03-01T00:00Z', 1)).toEqual(['2028-02-29T00:00']);
     expect(await checkedSchedule('cache_mapping', { text: ' 0  12 * * mon-fri ', offset: 0 }, null)).toEqual({ schedule: '0 12 * * mon-fri', timezone: 'UTC' });
+  });
+});
+
+describe('a job that waits for another one with its statement', () => {
+  const waits = async (schedule: string, planned: string, begun: string): Promise<string> => {
+    const { pause, next } = await paceOfNext({ schedule, timezone: 'UTC', kind: 'cache_mapping', nextRun: at(planned) });
+    return new Date(await next(at(begun) + pause)).toISOString().slice(11, 16);
+  };
+
+  it('runs at the next moment of its schedule, or after the pause if that is much later', async () => {
+    expect(await waits('*/5 * * * *', '2026-03-01T02:00Z', '2026-03-01T02:00Z')).toBe('02:05');
+    expect(await waits('*/5 * * * *', '2026-03-01T02:05Z', '2026-03-01T02:01Z')).toBe('02:10');
+    expect(await waits('0 2 * * *', '2026-03-01T02:00Z', '2026-03-01T02:00Z')).toBe('02:05');
+    // as soon as possible: it has waited once, or was wanted by RUN JOB
+    expect(await waits('0 2 * * *', '2026-03-01T02:05Z', '2026-03-01T02:05Z')).toBe('02:06');
   });
 });
 
