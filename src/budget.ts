@@ -43,7 +43,7 @@ export const stepsOfPiece = (characters: number): number => 400 + 3 * characters
  * The cost, in a script, of a policy or an example: it is parsed several times, planned as a query, and its plan is printed. The plan itself counts only what grows
  * with the model; this is the constant part of it, which is most of the cost of a thousand short ones.
  */
-export const stepsOfStored = (characters: number): number => 6_000 + 12 * characters;
+export const stepsOfStored = (characters: number): number => 9_000 + 18 * characters;
 
 /** One answer about a model: a node for each row, and for each 100 characters of a row. */
 const ANSWER_LIMITS: Limits = { nodes: 350_000, steps: 40_000_000, entries: Number.POSITIVE_INFINITY };
