@@ -41,7 +41,7 @@ export const SIZES = {
   'attacks/partial-readers': { models: [1, 400, 16] },
   'attacks/partial-editors': { models: [2, 500] },
   'attacks/makers': { scripts: [50, 10_000, 1200] },
-  'attacks/editors-interference': { scripts: [1, 120, 16], everyKind: [12, 1, 1] },
+  'attacks/editors-interference': { scripts: [3, 120, 16], everyKind: [12, 1, 1] },
   'attacks/editors-links': { scripts: [2, 400, 32], everyKind: [6, 1, 1] },
   'attacks/editors-generated': { ontologies: [15, 3000], faults: [2, 3] },
   'attacks/sight': { queries: [5, 600, 80] },
