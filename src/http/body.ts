@@ -30,7 +30,9 @@ export async function readText(c: AppContext): Promise<string> {
 
 async function readBytes(c: AppContext): Promise<ArrayBuffer | Uint8Array> {
   const { raw } = c.req;
-  if (raw.body === null || Number(raw.headers.get('content-length') ?? Number.NaN) <= SMALL_BYTES) return raw.arrayBuffer();
+  // a chunked body has another length than its header may say
+  if (raw.body === null || (!raw.headers.has('transfer-encoding') && Number(raw.headers.get('content-length') ?? Number.NaN) <= SMALL_BYTES))
+    return raw.arrayBuffer();
   return (await import('./large-body.ts')).readLarge(c, BODY_BYTES, DRAIN_BYTES);
 }
 
