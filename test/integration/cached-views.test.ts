@@ -1,8 +1,9 @@
 /** CACHE VIEW through the routes: which queries read the table and get the same rows, who may be answered from it, and what is left. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DEVELOPER } from '../../dev/roles.ts';
 import { forgetSnapshots } from '../../src/catalog/snapshot.ts';
 import { startService, type TestService } from '../support/service.ts';
+import { rowsAnswer } from '../unit/engine/fake.ts';
 import { TestCaches } from './support/caches.ts';
 
 const TABLES = [
@@ -112,6 +113,38 @@ describe('a cached view', () => {
     const late = await asked(COUNT);
     expect([late.asOf, late.text === before.text]).toEqual([null, false]);
     await service.database.exec('UPDATE shop.t_sale SET qty = NULL WHERE id = 7');
+  });
+
+  it('is made for where Citus has its tables, with the same rows and the same digest', async () => {
+    await service.rows(
+      `CREATE CONCEPT spot (id integer, name string, PRIMARY KEY (id)); CREATE MAPPING m_spot_1 INTO spot AS SELECT id, name FROM shop.t_city WHERE id < 5;
+CREATE MAPPING m_spot_2 INTO spot AS SELECT id, name FROM shop.t_city WHERE id > 4; CREATE ONTOLOGY VIEW pairs AS SELECT a.id, b.name FROM svc.spot a JOIN svc.spot b ON b.id = a.id`,
+      'shop',
+    );
+    const made: string[] = [];
+    const real = globalThis.fetch;
+    const fetched = vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
+      const body = String(init?.body);
+      // no table is known, so each of them may be distributed
+      if (body.includes('pg_dist_partition')) return rowsAnswer([])(JSON.parse(body));
+      if (body.includes('CREATE TABLE')) made.push(body);
+      return real(input, init);
+    });
+    const table = async () => {
+      await service.rows(cache('pairs'), 'shop');
+      return [String((await caches.shown('pairs')).table_name).slice(0, -16), (await asked('SELECT * FROM vsvc.pairs ORDER BY id')).text];
+    };
+    try {
+      const before = await table();
+      await service.database.superuser("UPDATE kg_catalog.datasources SET placements = '[]', placements_digest = 'x', placed = now() WHERE key = 'main'");
+      forgetSnapshots();
+      expect(await table()).toEqual(before);
+      expect(made.map((m) => m.includes('OFFSET 0'))).toEqual([false, true]);
+    } finally {
+      fetched.mockRestore();
+      await service.database.superuser("UPDATE kg_catalog.datasources SET placements = NULL, placements_digest = NULL, placed = NULL WHERE key = 'main'");
+      forgetSnapshots();
+    }
   });
 
   it('is named by EXPLAIN and SHOW CACHES', async () => {
