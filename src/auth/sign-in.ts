@@ -155,7 +155,7 @@ async function begin({ attempts, log }: SignInParts, user: string, address: stri
 export type TokenOrigin = 'get_token' | 'get_svc_user_token' | 'console';
 
 /**
- * Issues an API token for a user who has signed in. The newest 20 tokens of each user and origin are valid.
+ * Issues an API token for a user who has signed in. Each user keeps at most 20 tokens of an origin: an older one is revoked.
  * @param by ids of the users who control the login
  * @param session id of the session of the login, and the id of an API token that the new one must not outlive; null if the login has no session
  * @returns null if the login or the session has ended since
