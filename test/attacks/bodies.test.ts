@@ -81,7 +81,7 @@ describe('a body that is sent slowly', () => {
     for (const r of requests) expect((await r.answer)[0]).toBeGreaterThan(400);
   });
 
-  it('has the length of its pieces, whatever content-length says of a chunked body', async () => {
+  it('has the length of its pieces if it is chunked, not that of content-length', async () => {
     const request = slow('/svc/api/query', { 'x-api-key': ann, 'content-length': '5', 'transfer-encoding': 'chunked' }, BODY_BYTES + PIECE, QUERY);
     request.finish();
     expect(await request.answer).toEqual([413, 'body_too_large']);

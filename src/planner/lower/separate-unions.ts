@@ -1,6 +1,7 @@
 /**
- * Unions of distributed tables in a statement that reads other distributed tables too: each is read by itself. Citus 13.2 takes the keys of such a union for equal to those of the tables with which it is joined, by
- * any column, joins only rows of one worker, and loses others (docs/design/sql-shapes.md#unions-in-joins). A table of which nothing is known counts as distributed.
+ * Unions of distributed tables in a statement that also reads other distributed tables: each is read by itself. Citus 13.2 treats the keys of such a union as equal
+ * to the keys of the tables with which it is joined, even if the join compares other columns. So it joins only rows of the same worker and loses the others
+ * (docs/design/sql-shapes.md#unions-in-joins). A table of which nothing is known counts as distributed.
  */
 import type { Placements } from '../plan/context.ts';
 import { type Node, OFFSET_ZERO, type SelectStmt, walk } from '../plan/tree.ts';
