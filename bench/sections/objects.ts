@@ -163,7 +163,7 @@ export async function run(): Promise<void> {
     );
     table(`(objects) requests to Durable Objects, ${database.name}`, ['use', 'object', 'requests', 'ms', 'rows written'], lines);
     note(
-      `For each use. An asynchronous statement was asked for ${(polls / TIMES).toFixed(1)} times; 10 minutes later one more alarm deletes it. The ms are the time in the objects' methods, waiting included. workerd on one machine shows no time outside of them, no transport to an object at another place, and no processor time of one object; the platform adds the time until an idle object leaves the memory, about 10 s, only if it cannot hibernate meanwhile.`,
+      `For each use. An asynchronous statement was asked for ${(polls / TIMES).toFixed(1)} times; 10 minutes later one more alarm deletes it. The ms are the time in the objects' methods, waiting included. workerd on one machine shows no time outside of them, no transport to an object at another place, and no processor time of one object. The platform adds the time until an idle object leaves the memory, about 10 s, only if it cannot hibernate meanwhile.`,
     );
   } finally {
     await running.stop();
