@@ -1,7 +1,7 @@
 /**
  * Workers KV as a cache; the catalog is always authoritative. An entry may be stale, so readers check its age by a
  * timestamp in the entry. An error or a slow answer of KV is a cache miss, not an error. Each entry is encrypted and bound
- * to its key: an entry of another key, one that was changed, and one that the service did not write are misses too.
+ * to its key. An entry of another key, one that was changed, and one that the service did not write are misses too.
  * docs/storage.md lists all kinds of entries.
  */
 

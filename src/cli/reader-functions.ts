@@ -4,8 +4,8 @@
  * planner fails too. `npm start` and docs/restrict-functions.sql revoke the right, and `kg doctor` reports what is left.
  *
  * The list does not contain functions that look up names in the system catalogs (has_*_privilege, to_reg*, pg_get_viewdef,
- * pg_get_functiondef and similar ones), because every role may read those catalogs anyway and clients need them; nor
- * version(), pg_backend_pid() and pg_is_in_recovery(), which drivers call when they connect.
+ * pg_get_functiondef and similar ones): every role may read those catalogs anyway, and clients need them. Nor does it
+ * contain version(), pg_backend_pid() and pg_is_in_recovery(), which drivers call when they connect.
  */
 
 /** Functions that are restricted for the same reason. */

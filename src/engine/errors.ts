@@ -164,8 +164,8 @@ function ofSqlState(sqlstate: string, hint: string | undefined, fault: Datasourc
 
 /**
  * Returns a function that removes physical names from PostgreSQL's messages. A name that consists of letters is removed
- * only where it is used as a name (quoted, next to a dot, or after "relation", "column" and the like), so that a column
- * with the name `value` does not remove words of the message.
+ * only where it is used as a name: quoted, next to a dot, or after "relation", "column" and the like. So a column with
+ * the name `value` does not remove words of the message.
  */
 export function scrubber(physicalNames: Iterable<string>): (message: string) => string {
   const names = [...new Set(physicalNames)].filter((n) => n !== '').sort((a, b) => b.length - a.length);

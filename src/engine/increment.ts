@@ -75,9 +75,9 @@ export function sentIncrement(key: RowKey, increment: Increment): SentIncrement 
 
 /**
  * The statements that make and fill a table. It gets the columns and types that the mapping has now. A time after that of the older table's rows is no highest
- * value: rows with such a time are read every time. So are rows without a value, or without a key. A row of the older table is kept only if the mapping has a row
- * with its key now: it may have been deleted, or a condition or join of the mapping may leave it out. The keys are a list that refers to nothing outside of it, so that
- * a distributed datasource can run it.
+ * value: rows with such a time are read every time. So are rows without a value, or without a key. A row of the older table is kept only if the mapping has a row with
+ * its key now. It may have been deleted, or a condition or join of the mapping may leave it out. The keys are a list that refers to nothing outside of it, so that a
+ * distributed datasource can run it.
  */
 export function incrementOf({ schema, name, rows }: CachedRows, key: RowKey, increment: Increment): readonly Statement[] {
   const { from, column } = increment;

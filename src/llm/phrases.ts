@@ -133,8 +133,8 @@ const COUNTING = new Set(
 );
 
 /**
- * Whether the phrase that starts at this word is what the question asks for, judging by the word before it: after `which`, `how many`,
- * `list of`, or `for each` at the start; not after `in`, `per`, `with`.
+ * Whether the phrase that starts at this word is what the question asks for, judging by the word before it. It is after `which`,
+ * `how many`, `list of`, or `for each` at the start, and not after `in`, `per`, `with`.
  */
 export function asksFor(question: readonly Asked[], from: number): boolean {
   for (let at = from - 1; at >= 0; at--) {

@@ -1,6 +1,6 @@
 /**
- * OpenAI: the Responses API, or Chat Completions if `api` is `chat`. The models are made as `createOpenAI` makes them, from the package's entry for other providers:
- * the provider of Azure needs the same code, and the main entry adds files, speech and realtime, which would double the script of both.
+ * OpenAI: the Responses API, or Chat Completions if `api` is `chat`. The models are made as `createOpenAI` makes them, from the package's entry for other providers.
+ * The provider of Azure needs the same code, and the main entry adds files, speech and realtime, which would double the script of both.
  */
 import { OpenAIChatLanguageModel, OpenAIResponsesLanguageModel } from '@ai-sdk/openai/internal';
 import { fetchWith } from './fetch.ts';

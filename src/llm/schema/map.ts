@@ -87,8 +87,8 @@ function edgesOf(subjects: readonly Subject[], concept: (name: string) => number
 }
 
 /**
- * The numbers of a small connected part with all `seeds` that are connected, in the order in which they were found: the tree grows from the first seed by the shortest way
- * to the next one (a heuristic for a Steiner tree). Seeds that cannot be connected are included on their own. `isIn`: what the part may contain; `score`: prefers one of several shortest ways.
+ * The numbers of a small connected part with all `seeds` that are connected, in the order in which they were found. The tree grows from the first seed by the shortest way to the next one (a
+ * heuristic for a Steiner tree). Seeds that cannot be connected are included on their own. `isIn`: what the part may contain; `score`: prefers one of several shortest ways.
  */
 export function connecting(map: ModelMap, seeds: readonly number[], isIn: (n: number) => boolean, score: (n: number) => number): readonly number[] {
   const part = new Set<number>();

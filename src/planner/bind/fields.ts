@@ -1,6 +1,7 @@
 /**
  * Fields of composite values in a query over concepts (guard/fields.ts explains why they are checked). A field of a whole row is a column of its relation. Any other value
- * must be known to have the field: a row that the statement builds, the result of a function with known columns, or a column of a sub-select that returns one of these.
+ * must be known to have the field. It is a row that the statement builds, the result of a function with known columns, or a column of a sub-select that returns one of
+ * these.
  */
 import type { A_Indirection, ColumnRef, ResTarget } from '@pgsql/types';
 import { badRequest, didYouMean, nearest, type SvcError } from '../../errors.ts';

@@ -1,5 +1,5 @@
 /**
- * The effort of single calls. PostgreSQL checks for interrupts (a statement timeout, a closed connection) between rows, but not inside most functions: a call of
+ * The effort of single calls. PostgreSQL checks for interrupts (a statement timeout, a closed connection) between rows, but not inside most functions. A call of
  * `translate` with two texts of 300,000 characters runs for minutes despite the timeout, and occupies a connection and a processor. This limits the time of all calls of a
  * statement for one row, estimated from the sizes that their arguments may have (docs/design/sql-shapes.md#calls-that-postgresql-does-not-interrupt).
  */

@@ -73,7 +73,7 @@ export interface Readable {
 
 /**
  * Finds a mapping of links or of a multi-value property that `after` joins to other rows than `before`, although the writer may not read all rows that own the
- * links or values: a mapping leaves some of them out, or the writer may not query their concept.
+ * links or values. That is so if a mapping leaves some of them out, or the writer may not query their concept.
  * @returns undefined if the model has no such mapping
  */
 export function joinedOtherwise(context: ModelContext, before: Graph, after: Graph, readable: Readable): MappingDef | undefined {

@@ -95,8 +95,8 @@ export class Joins {
   }
 
   /**
-   * True if a policy restricts the owners of the rows between, and this end could show those rows with other rows: rows of an old mapping, which may have the same
-   * key, or rows of a new mapping to which one of the policies does not apply.
+   * True if a policy restricts the owners of the rows between, and this end could show those rows with other rows. These are rows of an old mapping, which may
+   * have the same key, or rows of a new mapping to which one of the policies does not apply.
    */
   #lacks({ mapping: ended }: End, { mapping, owners }: Join, i: 0 | 1, before: Joins): boolean {
     const owner = owners[i];

@@ -66,8 +66,8 @@ export function collates(stmt: SelectStmt): boolean {
 
 /**
  * True if the columns of a statement have different collations, other than the default. An expression of two such columns, or a CASE that returns one or the other, has no
- * collation, and comparing its value raises an error ("could not determine which collation to use", Collation Support in PostgreSQL's manual). The default collation does
- * not conflict.
+ * collation. Comparing its value raises an error ("could not determine which collation to use", Collation Support in PostgreSQL's manual). The default collation does not
+ * conflict.
  */
 export function collationsConflict(columns: Iterable<ColumnDef>): boolean {
   const found = new Set<string>();

@@ -1,8 +1,8 @@
 /**
  * The function allow-list (docs/design/statements-and-versions.md#what-sql-may-use): built-in functions of PostgreSQL 15 to 18 that depend only on their arguments, the
- * clock and random numbers, grouped by subject. Functions that read settings, catalogs, files or large objects, that wait, lock, write, notify or run SQL text are
- * left out: every `pg_*` except pg_typeof, `lo_*`, `has_*`, `to_reg*`, `enum_*`, `txid_*`, the XML functions, text search with a configuration (`to_tsvector`), sequences,
- * setseed, version, inet_server_addr and similar ones.
+ * clock and random numbers, grouped by subject. Functions that read settings, catalogs, files or large objects, that wait, lock, write, notify or run SQL text are left
+ * out. These are every `pg_*` except pg_typeof, `lo_*`, `has_*`, `to_reg*`, `enum_*`, `txid_*`, sequences, setseed, version, inet_server_addr and similar ones. The XML
+ * functions and text search with a configuration (`to_tsvector`) are left out too.
  */
 
 const names = (text: string): readonly string[] => text.trim().split(/\s+/);

@@ -1,7 +1,7 @@
 /**
- * The guard of PostgreSQL's syntax tree. It accepts a single SELECT of known nodes, which calls known functions and operators, casts to known types, and selects no field
- * that may be a call. nodes.ts lists the nodes, and resolves.ts has the rule for each name in them. The guard does not know the ontology: other parts of the planner check
- * relations and columns.
+ * The guard of PostgreSQL's syntax tree. It accepts a single SELECT of known nodes. The SELECT may call known functions and operators and cast to known types; it selects
+ * no field that may be a call. The file nodes.ts lists the nodes, and resolves.ts has the rule for each name in them. The guard does not know the ontology: other parts of
+ * the planner check relations and columns.
  */
 import type { A_Indirection, RawStmt } from '@pgsql/types';
 import { badRequest, didYouMean, nearest, type SvcError } from '../../errors.ts';

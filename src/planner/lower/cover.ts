@@ -10,7 +10,8 @@ import { selectItem } from './aggregate/groups.ts';
 
 /**
  * Adds to GROUP BY the columns that its keys determine. If the whole PRIMARY KEY or the entity_id of a concept is grouped, these are its own columns and those of its
- * to-one paths, as far as the select list, HAVING or ORDER BY reads them outside of aggregates. A masked key determines nothing, because different rows have equal values.
+ * to-one paths. They are included only as far as the select list, HAVING or ORDER BY reads them outside of aggregates. A masked key determines nothing, because different
+ * rows have equal values.
  */
 export function coverByKey(state: PlanState, stmt: SelectStmt, relations: readonly ConceptRelation[]): void {
   const { groupClause = [] } = stmt;

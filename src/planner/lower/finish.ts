@@ -103,7 +103,7 @@ function lowerCubes(state: PlanState, { stmt, cubes }: BoundBlock): void {
 
 /**
  * Turns the condition of a cube into a barrier. If the cube filters rows in any other way than by a condition on the rows of a single concept, a statement that
- * needs barriers cannot read it: the refusal is kept until that is known.
+ * needs barriers cannot read it. The refusal is kept until that is known.
  */
 function makeBarrier(state: PlanState, cube: ViewDef, relation: ConceptRelation | undefined, conditions: readonly Node[]): void {
   if (!relation || [...nodesIn(conditions, [relation])].some((n) => n.toMany)) {

@@ -92,8 +92,8 @@ export function columnNamed(mapping: MappingDef, lower: string): ColumnDef | und
 export const INTEGER_SQL: Readonly<Record<string, string>> = { int2: 'smallint', int4: 'integer', int8: 'bigint' };
 
 /**
- * The SQL type of a property if all mappings of the concept have the same integer type for it: a join on that type needs no cast, so it can use an index. undefined:
- * join on the declared type.
+ * The SQL type of a property if all mappings of the concept have the same integer type for it. A join on that type needs no cast, so it can use an index. If
+ * undefined, join on the declared type.
  */
 export const rawType = (concept: Concept, def: PropertyDef): string | undefined => onlyOf(integerTypes(concept, def));
 

@@ -27,8 +27,8 @@ export const STATEMENT_LIMITS = { longest: 256 * 1024, mostSets: 160 } as const;
 
 /**
  * Prints a SelectStmt.
- * @throws SvcError 400 `unsupported_syntax` for syntax that a query must not contain (locking clauses, INTO, ONLY, XML, ..) and for nodes and fields that this
- * printer does not know, 400 `too_complex` for a tree that is nested more than 600 levels deep
+ * @throws SvcError 400 `unsupported_syntax` for nodes and fields that this printer does not know, and for syntax that a query must not contain (locking clauses,
+ * INTO, ONLY, XML, ..). 400 `too_complex` for a tree that is nested more than 600 levels deep
  */
 export const printSelect = (node: SelectStmt, options: PrintOptions = {}): string => printStatement(node, options).text;
 

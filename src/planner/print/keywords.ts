@@ -1,7 +1,7 @@
 /**
- * The words that the printer quotes as identifiers: all key words of PostgreSQL 15 to 18 (src/include/parser/kwlist.h of 18, which contains those of earlier
- * versions), except a few common unreserved words that have no special meaning where a name is allowed. Most unreserved words are included because some have
- * such a meaning: `rollup(a)` in GROUP BY, `rows` in OVER (..).
+ * The words that the printer quotes as identifiers. They are all key words of PostgreSQL 15 to 18, except a few common unreserved words that have no special
+ * meaning where a name is allowed. The source is src/include/parser/kwlist.h of 18, which contains those of earlier versions. Most unreserved words are
+ * included because some have such a meaning: `rollup(a)` in GROUP BY, `rows` in OVER (..).
  */
 const WORDS = `
 abort absent absolute access action add admin after aggregate all also alter always analyse analyze and any array as asc asensitive

@@ -54,8 +54,8 @@ function visibleProperties(seen: Graph, mapping: MappingDef): ReadonlySet<string
 }
 
 /**
- * Restricts the steps of a walk for a caller who may not query the concept that declares the relationship: a step may start only from rows that it may read
- * through another concept that has the relationship. undefined if all rows are shown.
+ * Restricts the steps of a walk for a caller who may not query the concept that declares the relationship. A step may start only from rows that it may read
+ * through another concept that has the relationship. Returns undefined if all rows are shown.
  */
 export function readableAs(concept: Concept, seen: Graph): ReadableAs | undefined {
   return seen === seen.whole || seen.concept(concept.name)?.readable ? undefined : { concept, seen };

@@ -1,7 +1,7 @@
 /**
  * SYS_PROPERTIES_STATISTICS: statistics that `kg validate --data` has stored for the columns of mappings and views. A caller sees those of a column if it may read all
- * of its values: no row policy applies to the caller, no mask on a property of that name, and the caller may query the concepts of the mapping, or the view and all
- * that it reads. Links and multi-valued properties also need QUERY on the datasource.
+ * of its values. It must have the right to query the concepts of the mapping, or the view and all that it reads. No row policy may apply to it, and no mask to a
+ * property of that name. Links and multi-valued properties also need QUERY on the datasource.
  */
 import type { MeasuredKind, StoredStatistics } from '../../catalog/statistics.ts';
 import type { MappingDef } from '../../ontology/model.ts';

@@ -109,8 +109,9 @@ async function cronOf({ schedule, timezone }: Schedule): Promise<Cron> {
 }
 
 /**
- * How long a run of another job with the same statement keeps a job from its next run, in milliseconds, and the first moment for it after another moment: by its
- * schedule, or as soon as possible for a run by RUN JOB, for the repetition of a run that failed, and if the schedule has no moment soon.
+ * How long a run of another job with the same statement keeps a job from its next run, in milliseconds, and the first moment for it after another moment. This
+ * is the next moment of its schedule. It is as soon as possible for a run by RUN JOB, for the repetition of a run that failed, and if the schedule has no moment
+ * soon.
  */
 export async function paceOfNext(job: Schedule & { readonly kind: string; readonly nextRun: number | null }) {
   const { schedule, wanted } = paceOf(job.kind);

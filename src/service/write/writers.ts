@@ -31,9 +31,9 @@ const mayQuery = (holder: Holder, ontology: string, made: Made, concept: string)
 const lacksQuery = (ontology: string, concept: string, offset: number | undefined): Error => lacks('QUERY', `ontology.${ontology}.concept.${concept}`, offset);
 
 /**
- * Checks that the writer may query the concepts that a statement reads, or whose rows and values it changes: parents and source of a concept, the concepts of a
- * mapping, and those that have or inherit a property or measure. Hidden concepts are reported as unknown when the statement is applied, except those that share
- * a property with a visible concept.
+ * Checks that the writer may query the concepts that a statement reads, or whose rows and values it changes. These are the parents and source of a concept, the
+ * concepts of a mapping, and those that have or inherit a property or measure. Hidden concepts are reported as unknown when the statement is applied, except
+ * those that share a property with a visible concept.
  * @throws SvcError 403 `forbidden` for the first concept that the writer may not query
  */
 export function requireUsable(holder: Holder, statement: ModelStatement, model: Model, made: Made, ontology: string): void {
@@ -228,8 +228,8 @@ export function requireUsableRows(
 }
 
 /**
- * Checks that links and values of multi-value properties are not joined to other rows if they belong to rows that the writer may not read: rows that a mapping
- * excludes (without QUERY on the datasource), or rows of a concept that it may not query.
+ * Checks that links and values of multi-value properties are not joined to other rows if they belong to rows that the writer may not read. These are rows that
+ * a mapping excludes (without QUERY on the datasource), and rows of a concept that it may not query.
  * @param usable the part of `before` that the writer may use (`usableBy`)
  * @throws SvcError 403 `forbidden`
  */
