@@ -1,4 +1,4 @@
-/** The built Worker for `npm start`: what `npm run deploy` would deploy. It is built again only if one of its inputs changed. */
+/** The built Worker for `npm start` and the tests: what `npm run deploy` would deploy. It is built again only if one of its inputs changed. */
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { PROJECT } from './places.ts';
 const OUT = join(PROJECT, 'dist', 'start');
 const RECORD = join(OUT, 'built.json');
 /** Inputs that the bundler does not list. */
-const MORE = ['wrangler.toml', 'package-lock.json', 'scripts/bundle.ts', 'src/llm/providers/settings.ts'];
+const MORE = ['wrangler.toml', 'package-lock.json', 'scripts/bundle.ts', 'scripts/shorten.ts', 'scripts/build-parser.ts', 'src/llm/providers/settings.ts'];
 
 /** What the host process needs of wrangler.toml; the file `worker.json` of a build. */
 export interface WorkerFacts {

@@ -1,13 +1,11 @@
 /** The built script: what every request waits for, and what is loaded on demand. */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { Metafile } from 'esbuild';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { COMPATIBILITY, firstModules, readScript, type Script } from '../../bench/lib/build.ts';
-import { readFacts } from '../../dev/start/built.ts';
-import { bundle } from '../../scripts/bundle.ts';
+import { builtWorker, type WorkerFacts } from '../../dev/start/built.ts';
 
 let folder: string;
 let script: Script;
@@ -16,15 +14,13 @@ let first: ReadonlySet<string>;
 let sources: ReadonlySet<string>;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'svc-script-'));
-  await bundle({ outdir: folder });
+  folder = await builtWorker();
   script = await readScript(folder, 'index.js');
   first = await firstModules(script);
   const { outputs } = JSON.parse(await readFile(join(folder, 'bundle-meta.json'), 'utf8')) as Metafile;
   const loaded = Object.entries(outputs).filter(([path]) => first.has(basename(path)));
   sources = new Set(loaded.flatMap(([, { inputs }]) => Object.entries(inputs).flatMap(([path, { bytesInOutput }]) => (bytesInOutput > 0 ? [path] : []))));
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const packageOf = (path: string): string | undefined => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1];
 const kB = (names: (name: string) => boolean): number =>
@@ -64,7 +60,7 @@ describe('the first request', () => {
 
 describe('the compatibility flags', () => {
   it('compile modules when they are first imported, and are the same for the benchmarks', async () => {
-    const { compatibilityDate, compatibilityFlags } = await readFacts();
+    const { compatibilityDate, compatibilityFlags } = JSON.parse(await readFile(join(folder, 'worker.json'), 'utf8')) as WorkerFacts;
     expect(compatibilityFlags).toContain('new_module_registry');
     expect(COMPATIBILITY).toEqual({ compatibilityDate, compatibilityFlags });
   });

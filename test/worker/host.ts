@@ -1,9 +1,10 @@
 /** The process that builds the Worker for the tests in the Workers runtime, and owns its database: a catalog and one table to map. */
+import { cpSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { migrate, runOverHttp } from '../../dev/migrate.ts';
 import { CATALOG_OWNER, DEVELOPER, READER } from '../../dev/roles.ts';
+import { builtWorker } from '../../dev/start/built.ts';
 import { type LocalPostgres, startLocalPostgres } from '../../dev/testing.ts';
-import { bundle } from '../../scripts/bundle.ts';
 import { BUILT_WORKER } from './options.ts';
 
 /** Connection strings with their endpoint, for the Worker's settings. */
@@ -23,7 +24,14 @@ async function startDatabase(): Promise<LocalPostgres> {
   return database;
 }
 
-const [database] = await Promise.all([startDatabase(), bundle({ outdir: dirname(BUILT_WORKER) })]);
+/** Copies the build that all tests share to where the configuration of the tests expects it. */
+async function build(): Promise<void> {
+  const folder = await builtWorker();
+  rmSync(dirname(BUILT_WORKER), { recursive: true, force: true });
+  cpSync(folder, dirname(BUILT_WORKER), { recursive: true });
+}
+
+const [database] = await Promise.all([startDatabase(), build()]);
 process.once('disconnect', async () => {
   await database.close().catch(() => undefined);
   process.exit(0);
