@@ -6,6 +6,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { TestProject } from 'vitest/node';
 import { createToken } from '../../src/auth/tokens.ts';
+import { QUICK_WASM } from '../support/databases/wasm.ts';
 import type { Connections } from './host.ts';
 
 declare module 'vitest' {
@@ -22,7 +23,7 @@ declare module 'vitest' {
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   // the tests of all projects wait for this function
-  const host = fork(new URL('./host.ts', import.meta.url));
+  const host = fork(new URL('./host.ts', import.meta.url), { execArgv: [...QUICK_WASM] });
   const failed = once(host, 'exit').then(() => {
     throw new Error('the process with the Worker and its database has failed');
   });
