@@ -164,6 +164,9 @@ function distance(a: string, b: string, limit: number): number {
   return last[b.length] as number;
 }
 
+/** The message of a 503 `busy` for a request whose body was not read: nothing of it has an effect, so that a client may repeat it. */
+export const NOT_READ = 'Too many large requests are in progress';
+
 /**
  * Classes of SQLSTATE whose messages name only objects, settings and connections. Messages of other classes may quote a value, and so may 42601: the input
  * functions of tsquery, tsvector and jsonpath raise it (`syntax error in tsquery: "Ann & &"`).

@@ -1,6 +1,8 @@
 /** A client of the service for the command line: REST, with a token. */
 import { readFile } from 'node:fs/promises';
+import { setTimeout } from 'node:timers/promises';
 import { BadConnection, type Connection, endpointOf, readConnection } from '../connection.ts';
+import { NOT_READ } from '../errors.ts';
 import { Failure } from './failure.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -93,7 +95,23 @@ export async function readSession(file: string): Promise<Readonly<Record<string,
   throw new Failure(`the session file ${file} is damaged; npm start writes a new one`);
 }
 
+/** How many times a request is repeated that the service refused without reading it. */
+const REPETITIONS = 3;
+/** The longest pause before a repetition. */
+const MOST_SECONDS = 30;
+
+/** Sends a request. One that the service was too busy to read has had no effect, so it is sent again after the pause of `retry-after`. */
 async function send(url: string, token: string, content: unknown): Promise<Posted> {
+  for (let left = REPETITIONS; ; left--) {
+    const { posted, retryAfter } = await sendOnce(url, token, content);
+    const isUnread = posted.status === 503 && posted.fault?.code === 'busy' && posted.fault.message === NOT_READ;
+    if (!isUnread || left === 0 || retryAfter === undefined) return posted;
+    await setTimeout(1000 * Math.min(retryAfter, MOST_SECONDS));
+  }
+}
+
+/** @returns `retryAfter`: the seconds of the header */
+async function sendOnce(url: string, token: string, content: unknown): Promise<{ readonly posted: Posted; readonly retryAfter: number | undefined }> {
   let response: Response;
   let body: string;
   try {
@@ -110,19 +128,17 @@ async function send(url: string, token: string, content: unknown): Promise<Poste
     throw new Failure(`the service at ${new URL(url).origin} does not answer (${String(cause)})`);
   }
   const answer = parsed(body);
-  if (response.ok && answer.status === 'success') return { status: response.status, data: answer.data };
+  if (response.ok && answer.status === 'success') return { posted: { status: response.status, data: answer.data }, retryAfter: undefined };
   if (answer.status !== 'error') throw new Failure(`${new URL(url).origin} answered ${response.status}, but not like this service`);
   const { position } = answer;
-  return {
-    status: response.status,
-    data: undefined,
-    fault: {
-      code: text(answer.code) ?? 'error',
-      message: text(answer.data) ?? `HTTP ${response.status}`,
-      hint: text(answer.hint),
-      position: typeof position === 'number' ? position : undefined,
-    },
+  const seconds = response.headers.get('retry-after') ?? '';
+  const fault = {
+    code: text(answer.code) ?? 'error',
+    message: text(answer.data) ?? `HTTP ${response.status}`,
+    hint: text(answer.hint),
+    position: typeof position === 'number' ? position : undefined,
   };
+  return { posted: { status: response.status, data: undefined, fault }, retryAfter: /^\d+$/.test(seconds) ? Number(seconds) : undefined };
 }
 
 function parsed(body: string): Readonly<Record<string, unknown>> {

@@ -3,7 +3,7 @@
  * so what the requests of a caller keep in an isolate is limited.
  */
 import { readBounded } from '../bytes.ts';
-import { SvcError } from '../errors.ts';
+import { NOT_READ, SvcError } from '../errors.ts';
 import { addressOf } from './admit.ts';
 import type { AppContext } from './context.ts';
 
@@ -75,5 +75,5 @@ export async function readLarge(c: AppContext, most: number, drained: number): P
   });
   if (isCut) throw new SvcError(413, 'body_too_large', 'The body is larger than 1 MiB');
   if (!refused) return bytes;
-  throw new SvcError(503, 'busy', 'Too many large requests are in progress', { hint: 'Try again in 5 seconds', headers: { 'retry-after': '5' } });
+  throw new SvcError(503, 'busy', NOT_READ, { hint: 'Try again in 5 seconds', headers: { 'retry-after': '5' } });
 }

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
-import { sessionConnection } from '../../../src/cli/service-client.ts';
+import { afterAll, describe, expect, it, vi } from 'vitest';
+import { findService, sessionConnection } from '../../../src/cli/service-client.ts';
 import { catalogConnection, secretConnection } from '../../../src/cli/validate-data-places.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'session-'));
@@ -35,5 +35,37 @@ describe('the connections of a session file', () => {
     const env = session(content);
     expect(await secretConnection('main', 'DATASOURCE_MAIN', env)).toBeUndefined();
     expect(await catalogConnection(env)).toBeUndefined();
+  });
+});
+
+describe('a request that is refused with 503 busy', () => {
+  const refusal = (message: string, headers: Record<string, string>): Response =>
+    Response.json({ status: 'error', code: 'busy', data: message }, { status: 503, headers });
+  const UNREAD = 'Too many large requests are in progress';
+  /** Sends a request to a service that gives these answers, then rows. */
+  const send = async (...answers: readonly Response[]) => {
+    vi.restoreAllMocks();
+    const left = [...answers];
+    const fetched = vi.spyOn(globalThis, 'fetch').mockImplementation(async () => left.shift() ?? Response.json({ status: 'success', data: [{ n: 1 }] }));
+    const service = await findService({ KG_URL: 'https://kg.example', KG_TOKEN: 'tk_x' });
+    const { status, rows } = await service.query('CREATE CONCEPT c', 'o');
+    return [status, rows.length, fetched.mock.calls.length];
+  };
+  const unread = (headers: Record<string, string> = { 'retry-after': '0' }): Response => refusal(UNREAD, headers);
+
+  it('is sent again up to three times if the service has not read it', async () => {
+    expect(await send(unread(), unread(), unread())).toEqual([200, 1, 4]);
+    expect(await send(unread(), unread(), unread(), unread(), unread())).toEqual([503, 0, 4]);
+  });
+
+  it.each([
+    ['the service may have run it', () => refusal('Too many large answers are in progress', { 'retry-after': '0' })],
+    ['no time is named', () => unread({})],
+  ])('is not sent again if %s', async (_what, answer) => expect(await send(answer())).toEqual([503, 0, 1]));
+
+  it('waits as long as the service asks for', async () => {
+    const begun = performance.now();
+    expect(await send(unread({ 'retry-after': '1' }))).toEqual([200, 1, 2]);
+    expect(performance.now() - begun).toBeGreaterThanOrEqual(990);
   });
 });
