@@ -1,5 +1,5 @@
 /** Compares what policies enforce in two versions of a model. */
-import { SvcError } from '../../errors.ts';
+import { badRequest, SvcError } from '../../errors.ts';
 import { compile } from '../../ontology/compile.ts';
 import type { Concept, Graph } from '../../ontology/graph.ts';
 import type { MappingDef, Model } from '../../ontology/model.ts';
@@ -25,6 +25,7 @@ export interface Weakened extends Subject {
  * Finds rows or values that policies protect in `before` and that `after` protects in another way or no longer. New rows, policies on more rows, and parts of
  * the model that the policies do not read make no difference.
  * @returns undefined if all are protected as before
+ * @throws SvcError 400 `too_complex` if the SQL of a policy on a concept without rows is too complex to be compared
  */
 export function weakened(context: ModelContext, before: Graph, after: Graph, rules: PolicyRules): Weakened | undefined {
   if (rules.rows.length + rules.masks.length === 0 || isSame(before, after)) return undefined;
@@ -34,7 +35,14 @@ export function weakened(context: ModelContext, before: Graph, after: Graph, rul
   const lost = uncovered(old, now, rules);
   if (lost !== undefined) return { by: 'enforced', ...lost };
   const mapped = asMapped(old, now, rules);
-  return mapped && weakenedBetween(context, ...mapped, rules, true);
+  return mapped && weakenedBetween({ ...context, onTooComplex: refuseTooComplex }, ...mapped, rules, true);
+}
+
+/** Without rows, a policy whose SQL has no plan enforces nothing. This does not follow if the SQL is only too complex, so the change is refused. */
+function refuseTooComplex(): never {
+  throw badRequest('too_complex', 'the SQL of a policy on a concept without mappings is too complex to be compared with the version before the script', {
+    hint: 'Map the concept first. Users who may make policies may also make this change',
+  });
 }
 
 /** @param isTrial whether the models have made-up mappings, so that some parts may have no plan */
@@ -105,7 +113,10 @@ export function rolesAskedBy(context: ModelContext, graph: Graph, rules: PolicyR
     for (const name of found.names) names.add(name);
     any ||= found.any;
   };
-  const collecting = { ...context, onCallerFunctions };
+  const onTooComplex = (): void => {
+    any = true;
+  };
+  const collecting = { ...context, onCallerFunctions, onTooComplex };
   const [mapped] = asMapped(graph, graph, rules) ?? [];
   for (const of of mapped === undefined ? [graph] : [graph, mapped]) enforcedOn(collecting, of, rules);
   const { texts } = new ModelState(context, graph, accessFor({}));

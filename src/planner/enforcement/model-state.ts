@@ -13,6 +13,8 @@ import type { Access } from '../secure/access.ts';
 export type ModelContext = Omit<PlanContext, 'graph' | 'whole' | 'access' | 'definer' | 'caller'> & {
   /** Called with each tree that may call svc_username(), svc_has_role() or svc_claim(). */
   readonly onCallerFunctions?: ((tree: unknown) => void) | undefined;
+  /** Called if SQL becomes too complex to be planned. It may still be planned in another version, so it must not count as SQL that enforces nothing. */
+  readonly onTooComplex?: (() => void) | undefined;
 };
 
 /** An access with these policies and without a caller. */
@@ -51,14 +53,15 @@ export class ModelState extends PlanState {
   }
 }
 
-/** The text of the plan that `make` makes; null if it cannot be planned. */
+/** The text of the plan that `make` makes; null if it cannot be planned. @throws what `onTooComplex` throws */
 export function planned(context: ModelContext, graph: Graph, access: Access, make: (state: ModelState) => SelectStmt): string | null {
   const state = new ModelState(context, graph, access);
   try {
     return state.textOf(make(state));
   } catch (error) {
-    if (error instanceof SvcError || error instanceof RangeError) return null;
-    throw error;
+    if (!(error instanceof SvcError || error instanceof RangeError)) throw error;
+    if (error instanceof RangeError || error.code === 'too_complex') context.onTooComplex?.();
+    return null;
   }
 }
 

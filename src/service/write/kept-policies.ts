@@ -48,7 +48,7 @@ function firstWeakening({ steps, last }: Steps, weakens: (graph: Graph) => boole
 /**
  * Checks that a change of a model does not weaken policies. The error names only what the caller sees (`seen`), neither the policy nor hidden objects.
  * @param steps the statements between the two versions
- * @throws SvcError 403 `forbidden`
+ * @throws SvcError 403 `forbidden`; 400 `too_complex` if a policy is too complex to be compared
  */
 export function requireKeptPolicies(
   context: ModelContext,

@@ -1,9 +1,10 @@
 /** The changes of a model that weaken a policy. test/attacks shows that no caller sees more after other changes. */
 import { describe, expect, it } from 'vitest';
 import { loadNodeParser } from '../../../src/cli/node-parser.ts';
+import { SvcError } from '../../../src/errors.ts';
 import { compile } from '../../../src/ontology/compile.ts';
 import { changedConditions, meansTheSame } from '../../../src/planner/enforcement/conditions.ts';
-import { type PolicyRules, weakened } from '../../../src/planner/enforcement/index.ts';
+import { type PolicyRules, rolesAskedBy, weakened } from '../../../src/planner/enforcement/index.ts';
 import { reachedConditions } from '../../../src/planner/enforcement/reached.ts';
 import type { Mask } from '../../../src/planner/secure/access.ts';
 import { run } from '../ontology/script.ts';
@@ -194,5 +195,35 @@ CREATE MAPPING m_item INTO (item) AS SELECT id AS item_id, price, shelf AS shelf
     expect(weakenedBy('CREATE OR REPLACE MAPPING m_item INTO (item) AS SELECT id AS item_id, cost AS price, shelf AS shelf_id FROM t.items')).toBe('enforced');
     expect(weakenedBy('CREATE OR REPLACE PROPERTY worth bigint AS SELECT COUNT("~lies_on[item].price")')).toBe('enforced');
     expect(weakenedBy('CREATE CONCEPT attic (attic_id bigint, PRIMARY KEY (attic_id))')).toBeUndefined();
+  });
+});
+
+describe('a policy on a concept without mappings whose SQL is too complex to be planned', () => {
+  const DEPTH = 1500;
+  const chain = Array.from({ length: DEPTH }, (_, i) => `CREATE PROPERTY c${i} bigint AS SELECT ${i === 0 ? 'plan_id' : `c${i - 1}`} + 1`);
+  const listed = chain.map((_, i) => `c${i} bigint`).join(', ');
+  const deep = run(`${chain.join('; ')}; CREATE CONCEPT plan (plan_id bigint, ${listed}, PRIMARY KEY (plan_id))`, before).model;
+  const weakens = (script: string, rules: PolicyRules): string => {
+    try {
+      return weakened(context, compile(deep, 'o'), compile(run(script, deep).model, 'o'), rules) === undefined ? 'kept' : 'weakened';
+    } catch (error) {
+      return error instanceof SvcError ? error.code : 'other error';
+    }
+  };
+  const change = 'CREATE OR REPLACE PROPERTY c0 bigint AS SELECT 1';
+
+  it('is compared if it is not too complex', () => {
+    expect(weakens(change, row('plan', 'c2 > 5'))).toBe('weakened');
+    expect(weakens('CREATE OR REPLACE PROPERTY age bigint AS SELECT item_id', row('plan', 'c2 > 5'))).toBe('kept');
+  });
+
+  it.each([
+    ['its condition', row('plan', `c${DEPTH - 1} > 5`)],
+    ['its mask', mask(`c${DEPTH - 1}`)],
+  ])('lets no script of an editor change what it may depend on, by %s', (_what, rules) => expect(weakens(change, rules)).toBe('too_complex'));
+
+  it('may ask for any role', () => {
+    expect(rolesAskedBy(context, compile(deep, 'o'), row('plan', 'c2 > 5')).any).toBe(false);
+    expect(rolesAskedBy(context, compile(deep, 'o'), row('plan', `c${DEPTH - 1} > 5`)).any).toBe(true);
   });
 });
