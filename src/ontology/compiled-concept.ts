@@ -272,6 +272,7 @@ export class CompiledConcept implements Concept {
   /** Its relationships to targets for which `sees` is true. Other relationships do not hide inherited ones. */
   relationshipsTo(sees: (target: Concept) => boolean): readonly Relationship[] {
     const { from, to } = this.#graph.pairs();
+    const hasAll = this.#namesOfProperties();
     const found: Relationship[] = [];
     // a nearer declaration hides those of ancestors under the same name; declarations of unrelated concepts do not hide each other
     const declaring = new Map<string, CompiledConcept[]>();
@@ -286,16 +287,25 @@ export class CompiledConcept implements Concept {
       };
       for (const pair of from.get(fold(c.name)) ?? []) add(this.#graph.relationships(pair)?.forward, true);
       for (const pair of to.get(fold(c.name)) ?? [])
-        if (c.def !== null || this.#hasAll(pair.def.references)) add(this.#graph.relationships(pair)?.back, pair.twin !== null);
+        if (c.def !== null || hasAll(pair.def.references)) add(this.#graph.relationships(pair)?.back, pair.twin !== null);
     }
     return found;
   }
 
-  /** True if the concept or one below it has all these properties. `thing` has the inverses of relationships to it, and so do the concepts that they may lead to. */
-  #hasAll(names: readonly string[]): boolean {
-    if (this.def === null) return true;
-    const has = (own: readonly Property[], name: string): boolean => own.some((p) => fold(p.def.name) === fold(name));
-    return names.every((name) => has(this.properties, name) || has(this.derivedProperties, name));
+  /**
+   * Returns a function that is true if the concept or one below it has all these properties. `thing` has the inverses of relationships to it, and so do the concepts that
+   * they may lead to.
+   */
+  #namesOfProperties(): (names: readonly string[]) => boolean {
+    let own: ReadonlySet<string> | undefined;
+    let below: ReadonlySet<string> | undefined;
+    const has = (name: string): boolean => {
+      own ??= foldedNames(this.properties);
+      if (own.has(fold(name))) return true;
+      below ??= foldedNames(this.derivedProperties);
+      return below.has(fold(name));
+    };
+    return (names) => this.def === null || names.every(has);
   }
 
   #findByName(): ReadonlyMap<string, readonly Relationship[]> {
@@ -306,6 +316,8 @@ export class CompiledConcept implements Concept {
     return byName;
   }
 }
+
+const foldedNames = (properties: readonly Property[]): ReadonlySet<string> => new Set(properties.map((p) => fold(p.def.name)));
 
 /** A concept with other rows than the model gives it: a part of them. */
 export class ConceptWithRows extends CompiledConcept {

@@ -50,9 +50,35 @@ function mirrors(a: RelationshipDef, owner: string, b: RelationshipDef, at: stri
   return ends(a.source, a.references) === ends(b.references, b.source);
 }
 
+/** The relationships of a concept that can mirror one with a name or an INVERSEOF name, to the concept that declares it: the others differ in a name or in the target. */
+class Mirrors {
+  readonly #known = new Map<ConceptDef, ReadonlyMap<string, readonly RelationshipDef[]>>();
+
+  of(a: RelationshipDef, owner: string, target: ConceptDef): readonly RelationshipDef[] {
+    const key = a.inverse === null ? keyOf('naming', a.name, owner) : keyOf('named', a.inverse, owner);
+    return this.#all(target).get(key) ?? [];
+  }
+
+  #all(target: ConceptDef): ReadonlyMap<string, readonly RelationshipDef[]> {
+    const known = this.#known.get(target);
+    if (known !== undefined) return known;
+    const all = new Map<string, RelationshipDef[]>();
+    for (const r of target.relationships) {
+      push(all, keyOf('named', r.name, r.target), r);
+      if (r.inverse !== null) push(all, keyOf('naming', r.inverse, r.target), r);
+    }
+    this.#known.set(target, all);
+    return all;
+  }
+}
+
+/** Names have no line breaks. */
+const keyOf = (kind: 'named' | 'naming', name: string, concept: string): string => `${kind}\n${fold(name)}\n${fold(concept)}`;
+
 /** All relationships of a model, each once, in order of declaration. */
 export function pairRelationships(model: Model): Pairs {
   const concepts = new Map(model.concepts.map((c) => [fold(c.name), c]));
+  const mirrored = new Mirrors();
   const all: Pair[] = [];
   const from = new Map<string, Pair[]>();
   const to = new Map<string, Pair[]>();
@@ -62,7 +88,8 @@ export function pairRelationships(model: Model): Pairs {
     for (const def of owner.relationships) {
       if (of.has(def)) continue;
       const target = concepts.get(fold(def.target));
-      const twin = target?.relationships.find((r) => !of.has(r) && mirrors(def, fold(owner.name), r, fold(def.target))) ?? null;
+      const candidates = target === undefined ? [] : mirrored.of(def, owner.name, target);
+      const twin = candidates.find((r) => !of.has(r) && mirrors(def, fold(owner.name), r, fold(def.target))) ?? null;
       const pair: Pair = { def, owner, twin, inverseName: twin?.name ?? def.inverse ?? `~${def.name}` };
       all.push(pair);
       of.set(def, pair);

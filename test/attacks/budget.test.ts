@@ -332,6 +332,47 @@ describe('names that a statement has twice are found in linear time:', () => {
   });
 });
 
+describe('relationships are checked in linear time:', () => {
+  const names = (n: number, text: (i: number) => string): string => Array.from({ length: n }, (_, i) => text(i)).join(', ');
+  /** How often the names of properties and relationships are read while a script is completed. */
+  const readsOf = (text: string): number => {
+    const reads = { count: 0 };
+    const model = modelOf(text);
+    const named = <T extends { readonly name: string }>(list: readonly T[]) =>
+      list.map((x) => counting('name', reads, 'target' in x ? counting('target', reads, x) : x));
+    const counted = {
+      ...model,
+      properties: named(model.properties),
+      concepts: model.concepts.map((c) => ({ ...c, relationships: named(c.relationships) })),
+    };
+    const apply = { ...createSqlReader(parser, 'svc'), ontology: 'm', datasources: ['main'], activeDatasource: 'main', product: 'svc', places: new Places() };
+    const { graph } = finish(counted, counted, apply);
+    for (const c of graph.concepts) c.relationships.length;
+    return reads.count;
+  };
+  it.each([
+    [
+      'their inverse names',
+      (n: number) =>
+        `CREATE CONCEPT b (b_id int, PRIMARY KEY (b_id)); CREATE CONCEPT a (a_id int, PRIMARY KEY (a_id), ${names(n, (i) => `CONSTRAINT r${i} MULTIREFERENCE b INVERSEOF s${i}`)})`,
+    ],
+    [
+      'both of their declarations',
+      (n: number) =>
+        `CREATE CONCEPT b (b_id int, PRIMARY KEY (b_id), ${names(n, (i) => `CONSTRAINT s${i} MULTIREFERENCE a`)}); CREATE CONCEPT a (a_id int, PRIMARY KEY (a_id), ${names(n, (i) => `CONSTRAINT r${i} MULTIREFERENCE b INVERSEOF s${i}`)})`,
+    ],
+    [
+      'the properties of any concept that they refer to',
+      (n: number) =>
+        `CREATE CONCEPT b (${names(n, (i) => `p${i} int`)}); CREATE CONCEPT a (a_id int, PRIMARY KEY (a_id), ${names(n, (i) => `CONSTRAINT r${i} FOREIGN KEY (a_id) REFERENCES thing (p${i})`)})`,
+    ],
+  ])('%s', (_what, script) => {
+    const reads = readsOf(script(100));
+    expect(reads).toBeGreaterThanOrEqual(100);
+    expect(readsOf(script(200))).toBeLessThan(2.5 * reads);
+  });
+});
+
 it('the tree of a text counts by its size: a text of numbers costs more than a literal of the same length', () => {
   const stepsOf = (sql: string): number => outcomeOf(() => void parser.parse(sql)).steps;
   const literal = stepsOf(`SELECT '${'x'.repeat(20_000)}'`);

@@ -66,7 +66,7 @@ export function checkConcepts(graph: Graph, pairs: Pairs, places: Places): void 
     for (const r of c.def?.relationships ?? []) checkRelationship(c, r, graph, pairs, places);
     checkLogic(c, graph, places);
   }
-  for (const pair of pairs.all) checkInverse(pair, graph, pairs, places);
+  checkInverses(graph, pairs, places);
   checkIncludesCycles(graph, findCycle, places);
   checkLogicCycles(graph, places);
 }
@@ -183,28 +183,40 @@ function checkWalk(c: Concept, r: RelationshipDef, target: Concept, offset: numb
   throw badRequest('no_key', `${what}: a walk down to ${quoted(target.name)} needs a PRIMARY KEY of ${quoted(c.name)}`, { offset });
 }
 
-/** Checks that the target does not use an INVERSEOF name otherwise, except as its own name for the same link. */
-function checkInverse(pair: Pair, graph: Graph, pairs: Pairs, places: Places): void {
-  if (pair.def.inverse === null || pair.twin) return;
-  const inverse = fold(pair.def.inverse);
+/** Checks that targets do not use INVERSEOF names otherwise, except as their own names for the same link. */
+function checkInverses(graph: Graph, pairs: Pairs, places: Places): void {
+  const declared = new Map<string, ReadonlySet<string>>();
+  /** The first relationship of each owner, target and inverse name. */
+  const first = new Map<string, Pair>();
+  const declaredBy = (target: string): ReadonlySet<string> => {
+    const known = declared.get(fold(target)) ?? folded((graph.concept(target)?.def?.relationships ?? []).map((r) => r.name));
+    declared.set(fold(target), known);
+    return known;
+  };
+  for (const pair of pairs.all) {
+    const key = keyOf([pair.owner.name, pair.def.target, pair.inverseName]);
+    if (pair.def.inverse !== null && !pair.twin)
+      checkInverse(pair, { isDeclared: declaredBy(pair.def.target).has(fold(pair.def.inverse)), other: first.get(key) }, places);
+    if (!first.has(key)) first.set(key, pair);
+  }
+}
+
+function checkInverse(pair: Pair, { isDeclared, other }: { readonly isDeclared: boolean; readonly other: Pair | undefined }, places: Places): void {
   const offset =
     places.near('concept', pair.owner.name, 'relationship', pair.def.name, 'inverse') ??
-    places.near('concept', pair.def.target, 'relationship', pair.def.inverse);
+    places.near('concept', pair.def.target, 'relationship', pair.def.inverse ?? '');
   const clash = (what: string, hint: string): never => {
     throw badRequest('exists', `${quoted(pair.def.inverse ?? '')}, the inverse of ${quoted(pair.def.name)} of ${quoted(pair.owner.name)}, is ${what}`, {
       offset,
       hint,
     });
   };
-  const declared = graph.concept(pair.def.target)?.def?.relationships.find((r) => fold(r.name) === inverse);
-  if (declared) {
+  if (isDeclared) {
     clash(
       `another relationship of ${quoted(pair.def.target)}`,
       `if both sides declare the link, both must have the same kind and mirrored properties, and the other side INVERSEOF ${quoted(pair.def.name)}`,
     );
   }
-  const siblings = pairs.from.get(fold(pair.owner.name)) ?? [];
-  const other = siblings.slice(0, siblings.indexOf(pair)).find((p) => sameName(p.def.target, pair.def.target) && fold(p.inverseName) === inverse);
   if (other) clash(`also the inverse of ${quoted(other.def.name)}`, 'two relationships between the same two concepts need two inverse names');
 }
 
