@@ -39,6 +39,8 @@ export interface SqlEngine {
    * @throws SvcError 400 with PostgreSQL's message and an offset into the text if the SELECT is not valid; 502, 504
    */
   describe(ds: Datasource, text: SqlText, options: RunOptions): Promise<ColumnDef[]>;
+  /** As `describe`, for several SELECTs in one request. An error is that of one of them, without an offset. @throws SvcError 400, 502, 504 */
+  describeAll(ds: Datasource, texts: readonly SqlText[], options: RunOptions): Promise<(readonly ColumnDef[])[]>;
   /**
    * Adds collations to the columns of described SELECTs; the results have the same order. Sends one request for all of them, or none if no column can have a collation.
    * @throws SvcError 502, 504
@@ -50,7 +52,7 @@ export interface SqlEngine {
   batch(ds: Datasource, statements: readonly Statement[], options: RunOptions): Promise<ResultSet[]>;
 }
 
-export const httpEngine: SqlEngine = { rows: runRows, describe, collated, check, batch };
+export const httpEngine: SqlEngine = { rows: runRows, describe, describeAll, collated, check, batch };
 
 /** The result of a statement. */
 export interface Result {
@@ -100,13 +102,16 @@ export async function collated(ds: Datasource, described: readonly Described[], 
 
 const DEFAULT_COLLATION = '"default"';
 
+/** See `SqlEngine.describeAll`. */
+export async function describeAll(ds: Datasource, texts: readonly SqlText[], options: RunOptions): Promise<(readonly ColumnDef[])[]> {
+  const statements = texts.map((text) => ({ text: withoutRows(text) }));
+  const answers = await batch(ds, statements, { ...options, ownText: options.ownText ?? true });
+  return answers.map(({ columns }) => columns);
+}
+
 /** See `SqlEngine.check`. */
 export async function check(ds: Datasource, texts: readonly SqlText[], options: RunOptions): Promise<void> {
-  await batch(
-    ds,
-    texts.map((text) => ({ text: withoutRows(text) })),
-    { ...options, ownText: options.ownText ?? true },
-  );
+  await describeAll(ds, texts, options);
 }
 
 /** See `SqlEngine.batch`. */

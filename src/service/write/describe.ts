@@ -101,11 +101,12 @@ export function questionsAbout(
 export async function described(runtime: Runtime, model: Model, questions: readonly Question[]): Promise<Model> {
   if (questions.length === 0) return model;
   const answers = new Map<string, readonly ColumnDef[]>();
-  const queue = [...questions];
+  const queue = batchesOf(questions);
   const work = async (): Promise<void> => {
-    for (let q = queue.shift(); q !== undefined; q = queue.shift()) answers.set(keyOf(q), await columnsOf(runtime, q));
+    for (let of = queue.shift(); of !== undefined; of = queue.shift())
+      for (const [i, columns] of (await columnsOfAll(runtime, of)).entries()) answers.set(keyOf(of[i] as Question), columns);
   };
-  await Promise.all(Array.from({ length: Math.min(CONCURRENCY, questions.length) }, work));
+  await Promise.all(Array.from({ length: Math.min(CONCURRENCY, queue.length) }, work));
   for (const [q, columns] of await collations(runtime, questions, answers)) answers.set(keyOf(q), columns);
   const withColumns = <T extends { readonly name: string; readonly columns: readonly ColumnDef[] }>(kind: string, def: T): T => {
     const columns = answers.get(`${kind} ${fold(def.name)}`);
@@ -116,23 +117,37 @@ export async function described(runtime: Runtime, model: Model, questions: reado
 
 const keyOf = ({ kind, name }: Pick<Question, 'kind' | 'name'>): string => `${kind} ${fold(name)}`;
 
-/** The maximum number of SELECTs in one request for collations. */
-const COLLATIONS_PER_REQUEST = 50;
+/** The maximum number of SELECTs in one request. */
+const SELECTS_PER_REQUEST = 50;
+/** The maximum length of the SELECTs of one request together, unless there is only one. */
+const CHARACTERS_PER_REQUEST = 512 * 1024;
+
+/** Groups questions to the same datasource into requests. */
+function batchesOf(questions: readonly Question[]): Question[][] {
+  const batches: Question[][] = [];
+  for (const of of Map.groupBy(questions, (q) => q.datasource.name).values()) {
+    let open: Question[] = [];
+    let characters = 0;
+    for (const question of of) {
+      characters += question.text.sql.length;
+      if (open.length === 0 || open.length === SELECTS_PER_REQUEST || characters > CHARACTERS_PER_REQUEST) {
+        open = [];
+        characters = question.text.sql.length;
+        batches.push(open);
+      }
+      open.push(question);
+    }
+  }
+  return batches;
+}
 
 /** Adds collations to the columns of mappings and of views over tables. Views over concepts have the collations of the mappings that they read. */
 async function collations(runtime: Runtime, questions: readonly Question[], answers: ReadonlyMap<string, readonly ColumnDef[]>) {
   const found: (readonly [Question, readonly ColumnDef[]])[] = [];
-  const byName = Map.groupBy(
-    questions.filter((q) => !q.lenient),
-    (q) => q.datasource.name,
-  );
-  for (const of of byName.values()) {
-    for (let i = 0; i < of.length; i += COLLATIONS_PER_REQUEST) {
-      const part = of.slice(i, i + COLLATIONS_PER_REQUEST);
-      const described = part.map((q) => ({ text: q.text, columns: answers.get(keyOf(q)) ?? [] }));
-      const columns = await httpEngine.collated((part[0] as Question).datasource, described, { timeoutMs: runtime.config.statementTimeoutMs });
-      found.push(...part.map((q, n) => [q, columns[n] as readonly ColumnDef[]] as const));
-    }
+  for (const part of batchesOf(questions.filter((q) => !q.lenient))) {
+    const described = part.map((q) => ({ text: q.text, columns: answers.get(keyOf(q)) ?? [] }));
+    const columns = await httpEngine.collated((part[0] as Question).datasource, described, { timeoutMs: runtime.config.statementTimeoutMs });
+    found.push(...part.map((q, n) => [q, columns[n] as readonly ColumnDef[]] as const));
   }
   return found;
 }
@@ -171,12 +186,31 @@ function cubeItem(state: PlanState, cube: ViewDef): ReturnType<typeof viewItem> 
   return { query: { SelectStmt: parsed.stmt }, columns };
 }
 
+/** The columns of several SELECTs over one datasource, in one request. If it fails, they are asked for one by one, so that the error belongs to one of them. */
+async function columnsOfAll(runtime: Runtime, questions: readonly Question[]): Promise<(readonly ColumnDef[])[]> {
+  const [first] = questions;
+  if (first !== undefined && questions.length > 1) {
+    try {
+      const texts = questions.map((q) => q.text);
+      const found = await httpEngine.describeAll(first.datasource, texts, { timeoutMs: runtime.config.statementTimeoutMs, ownText: true });
+      return questions.map((q, i) => named(q, found[i] as readonly ColumnDef[]));
+    } catch (error) {
+      if (!(error instanceof SvcError)) throw error;
+    }
+  }
+  const answers: (readonly ColumnDef[])[] = [];
+  for (const question of questions) answers.push(await columnsOf(runtime, question));
+  return answers;
+}
+
+/** The columns of an answer, with the names that are known from the text. */
+const named = ({ columns }: Question, found: readonly ColumnDef[]): readonly ColumnDef[] =>
+  columns.length === found.length ? columns.map((name, i) => ({ ...found[i], name })) : found;
+
 async function columnsOf(runtime: Runtime, question: Question): Promise<readonly ColumnDef[]> {
   const { columns } = question;
   try {
-    const found = await httpEngine.describe(question.datasource, question.text, { timeoutMs: runtime.config.statementTimeoutMs, ownText: true });
-    if (columns.length !== found.length) return found;
-    return columns.map((name, i) => ({ ...found[i], name }));
+    return named(question, await httpEngine.describe(question.datasource, question.text, { timeoutMs: runtime.config.statementTimeoutMs, ownText: true }));
   } catch (error) {
     if (question.lenient) return columns.map((name) => ({ name }));
     if (!(error instanceof SvcError) || error.status !== 400) throw error;
