@@ -6,12 +6,15 @@ import { Answer, type AnswerLimits } from './sql/answer.ts';
 import type { Backend } from './sql/backend.ts';
 import type { Metrics } from './sql/metrics.ts';
 import { type Login, RequestFault, readConnectionString, readRequest } from './sql/protocol.ts';
+import { Strangers } from './sql/strangers.ts';
 
 const MAX_REQUEST_BYTES = 16 * 1024 * 1024;
 /** The most requests of a connection at once. Clients and proxies send the next one after the answer; pipelined ones would each take memory at once. */
 const MOST_PIPELINED = 8;
 /** How long the rest of the body of a refused request is read, so that its caller can read the answer. */
 const LINGER_MS = 1000;
+/** How long a caller may take for the TLS handshake, and for the headers of a request. Node's own times are one and two minutes. */
+const GREETING_MS = 15_000;
 /** A Host header that names the loopback interface: another one comes from a page whose name leads to this machine. */
 export const LOOPBACK = /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/i;
 /** Content types that a page of another origin may post without a preflight request (Fetch standard, CORS-safelisted). */
@@ -49,12 +52,16 @@ export async function startSqlServer(options: SqlServerOptions): Promise<SqlServ
   if (!tls && host !== '127.0.0.1' && host !== '::1') throw new Error(`without TLS the SQL endpoint listens on 127.0.0.1 only, not on ${host}`);
   const maxBytes = options.limits?.maxBytes ?? 64 * 1024 * 1024;
   const limits = { maxBytes, holdBytes: options.limits?.holdBytes ?? maxBytes };
+  const strangers = new Strangers();
   const handle = (request: IncomingMessage, response: ServerResponse) => {
     if (!isInTurn(request, response)) return;
     count(response, options.metrics);
-    void answer(backend, limits, !tls, request, response);
+    strangers.answering(request.socket, response);
+    void answer({ backend, limits, strangers, loopbackOnly: !tls }, request, response);
   };
-  const server: Server = tls ? createTlsServer(tls, handle) : createServer(handle);
+  const times = { headersTimeout: GREETING_MS, connectionsCheckingInterval: GREETING_MS / 5 };
+  const server: Server = tls ? createTlsServer({ ...tls, ...times, handshakeTimeout: GREETING_MS }, handle) : createServer(times, handle);
+  server.on('connection', (socket: Socket) => strangers.arrived(socket));
   // A kept-alive connection must not be closed just before the client's next request.
   server.keepAliveTimeout = 600_000;
   await new Promise<void>((resolve, reject) => {
@@ -109,7 +116,14 @@ function count(response: ServerResponse, metrics: Metrics | undefined): void {
   response.once('close', () => metrics.request(response.writableFinished ? response.statusCode : undefined, (performance.now() - begun) / 1000));
 }
 
-async function answer(backend: Backend, limits: AnswerLimits, loopbackOnly: boolean, request: IncomingMessage, response: ServerResponse): Promise<void> {
+interface Parts {
+  readonly backend: Backend;
+  readonly limits: AnswerLimits;
+  readonly strangers: Strangers;
+  readonly loopbackOnly: boolean;
+}
+
+async function answer({ backend, limits, strangers, loopbackOnly }: Parts, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const gone = new AbortController();
   response.once('close', () => {
     if (!response.writableFinished) gone.abort();
@@ -123,6 +137,7 @@ async function answer(backend: Backend, limits: AnswerLimits, loopbackOnly: bool
     // before the body, which would be kept in memory for callers without a password
     const caller = { address: request.socket.remoteAddress ?? '', signal: gone.signal };
     if (!(await backend.accepts(login, caller))) throw new RequestFault(401, 'the login of the Neon-Connection-String header is refused', '28P01');
+    strangers.loggedIn(request.socket);
     const body = await readBody(request);
     after = await backend.run(readRequest(body, request.headers, login), output, gone.signal);
     output.end();

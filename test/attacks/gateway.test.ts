@@ -2,6 +2,7 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Backend } from '../../dev/sql/backend.ts';
+import { MOST_STRANGERS } from '../../dev/sql/strangers.ts';
 import { type SqlServer, startSqlServer } from '../../dev/sql-server.ts';
 
 let server: SqlServer;
@@ -26,8 +27,8 @@ afterAll(() => server?.close());
 const WRONG = 'POST /sql HTTP/1.1\r\nHost: 127.0.0.1\r\nneon-connection-string: postgres://nobody:x@h/app\r\ncontent-length: 2\r\n\r\n{}';
 
 /** A connection, what it has got, and whether it is closed. */
-function open() {
-  const socket = connect(server.port, '127.0.0.1');
+function open({ port } = server) {
+  const socket = connect(port, '127.0.0.1');
   const got = { text: '', closed: false };
   socket.on('data', (data) => (got.text += data));
   socket.on('error', () => undefined);
@@ -88,4 +89,61 @@ it('is no proxy', async () => {
   socket.write(`CONNECT 127.0.0.1:${server.port} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`);
   await expect.poll(() => got.closed).toBe(true);
   expect(got.text).toBe('');
+});
+
+describe('connections whose callers have no password', () => {
+  let asked: SqlServer;
+  const sockets: ReturnType<typeof open>[] = [];
+  beforeAll(async () => {
+    const backend: Backend = {
+      accepts: ({ password }) => password === 'right',
+      run: async (_, output) => {
+        output.write('{}');
+        return async () => undefined;
+      },
+      close: async () => undefined,
+    };
+    asked = await startSqlServer({ backend });
+  });
+  afterAll(async () => {
+    for (const { socket } of sockets) socket.destroy();
+    await asked?.close();
+  });
+
+  const send = (text: string) => {
+    const one = open(asked);
+    sockets.push(one);
+    one.socket.write(text);
+    return one;
+  };
+  const RIGHT = WRONG.replace('nobody:x@h/app', 'reader:right@h/app').replace('content-length: 2\r\n\r\n{}', 'content-length: 20\r\n\r\n{"query":"SELECT 1"}');
+  const statuses = ({ got }: ReturnType<typeof open>) => [...got.text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
+
+  it('are few at once, and keep nobody else out', async () => {
+    const known = send(RIGHT);
+    await expect.poll(() => statuses(known)).toEqual(['200']);
+    // some are silent, some have got an answer, some send their headers slowly
+    const strangers = Array.from({ length: MOST_STRANGERS + 200 }, (_, i) => send(['', WRONG, 'POST /sql HTTP/1.1\r\n'][i % 3] ?? ''));
+    await expect.poll(() => strangers.filter(({ got }) => got.closed).length).toBeGreaterThanOrEqual(200);
+    const other = send(RIGHT);
+    await expect.poll(() => statuses(other)).toEqual(['200']);
+    known.socket.write(RIGHT);
+    await expect.poll(() => statuses(known)).toEqual(['200', '200']);
+  });
+
+  it.concurrent('end soon after an answer; those of others stay', async () => {
+    const known = send(RIGHT);
+    await expect.poll(() => statuses(known)).toEqual(['200']);
+    const refused = send(WRONG);
+    await expect.poll(() => statuses(refused)).toEqual(['401']);
+    await expect.poll(() => refused.got.closed).toBe(true);
+    known.socket.write(WRONG);
+    await expect.poll(() => statuses(known)).toEqual(['200', '401']);
+    expect(known.got.closed).toBe(false);
+  });
+
+  it.concurrent('end soon without a request', async () => {
+    const silent = [send(''), send('POST /sql HTTP/1.1\r\n')];
+    await expect.poll(() => silent.every(({ got }) => got.closed)).toBe(true);
+  });
 });

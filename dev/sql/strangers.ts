@@ -1,0 +1,71 @@
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { networkOf } from './login-queue.ts';
+
+/** The most connections at once whose callers have not logged in. A process with a usual limit of open files has room for them. */
+export const MOST_STRANGERS = 800;
+/** How long such a connection stays open after an answer. */
+const IDLE_MS = 5000;
+
+interface Stranger {
+  readonly socket: Socket;
+  readonly network: string;
+}
+
+/**
+ * The connections whose callers have not logged in yet. If there are too many, the oldest one of the address with the most of them is closed, so connections of
+ * one address do not keep out those of others.
+ */
+export class Strangers {
+  /** By address and port of the caller, oldest first. */
+  readonly #open = new Map<string, Stranger>();
+  readonly #counts = new Map<string, number>();
+
+  /** Counts a new connection, and closes another one if there are too many. */
+  arrived(socket: Socket): void {
+    const key = keyOf(socket);
+    const network = networkOf(socket.remoteAddress ?? '');
+    this.#forget(key);
+    this.#open.set(key, { socket, network });
+    this.#counts.set(network, (this.#counts.get(network) ?? 0) + 1);
+    socket.once('close', () => {
+      if (this.#open.get(key)?.socket === socket) this.#forget(key);
+    });
+    if (this.#open.size > MOST_STRANGERS) this.#closeOne();
+  }
+
+  /** The caller of a connection has logged in. @param socket the socket of a request: with TLS not the one that arrived */
+  loggedIn(socket: Socket): void {
+    this.#forget(keyOf(socket));
+  }
+
+  /** Lets a connection end soon after an answer if its caller has not logged in until then. */
+  answering(socket: Socket, response: ServerResponse): void {
+    // after node, which sets the time for callers that have logged in
+    response.once('finish', () => {
+      if (this.#open.has(keyOf(socket))) socket.setTimeout(IDLE_MS);
+    });
+  }
+
+  #forget(key: string): void {
+    const found = this.#open.get(key);
+    if (found === undefined) return;
+    this.#open.delete(key);
+    const left = (this.#counts.get(found.network) ?? 1) - 1;
+    if (left > 0) this.#counts.set(found.network, left);
+    else this.#counts.delete(found.network);
+  }
+
+  #closeOne(): void {
+    let [worst, most] = ['', 0];
+    for (const [network, count] of this.#counts) if (count > most) [worst, most] = [network, count];
+    for (const [key, { socket, network }] of this.#open) {
+      if (network !== worst) continue;
+      this.#forget(key);
+      socket.destroy();
+      return;
+    }
+  }
+}
+
+const keyOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
