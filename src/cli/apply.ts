@@ -1,6 +1,6 @@
 /** `kg plan` and `kg apply`: compare model files with an ontology, and make it as the files say (docs/design/model-as-files.md). */
 import { createInterface } from 'node:readline/promises';
-import { Failure, faultText, printable } from './failure.ts';
+import { Failure, faultText, printable, printableJson } from './failure.ts';
 import { ontologyOf, readModelFiles } from './model-files.ts';
 import { placeIn, type ScriptFile } from './script-file.ts';
 import { findService, type Posted, type ServiceClient } from './service-client.ts';
@@ -46,7 +46,7 @@ export async function plan(paths: readonly string[], options: ApplyOptions, env:
   const { send, ontology, files } = await prepared(paths, options, env);
   const found = await send('plan');
   return {
-    lines: options.json ? [JSON.stringify(found, null, 2)] : textOf(found, ontology, files, 'plan').map(printable),
+    lines: options.json ? [printableJson(found, 2)] : textOf(found, ontology, files, 'plan').map(printable),
     exitCode: found.changes.length === 0 ? 0 : HAS_CHANGES,
   };
 }
@@ -65,7 +65,7 @@ export async function apply(paths: readonly string[], options: ApplyOptions, env
     confirmed = planned.base === null ? { prune: false } : { expect: planned.base };
   }
   const found = await send('apply', confirmed);
-  return { lines: options.json ? [JSON.stringify(found, null, 2)] : textOf(found, ontology, files, 'apply').map(printable), exitCode: 0 };
+  return { lines: options.json ? [printableJson(found, 2)] : textOf(found, ontology, files, 'apply').map(printable), exitCode: 0 };
 }
 
 async function prepared(paths: readonly string[], options: ApplyOptions, env: Env) {

@@ -229,7 +229,7 @@ async function token(user: string, env: Env): Promise<string[]> {
   const { fault, rows } = await service.query(`CREATE TOKEN FOR ${quoteBack(user)}`, '');
   if (fault) throw new Failure(faultText(service.base, fault.code, fault.message, fault.hint));
   const made = rows[0]?.token;
-  if (typeof made !== 'string') throw new Failure(`${service.base} returned no token`);
+  if (typeof made !== 'string' || !/^\w+$/.test(made)) throw new Failure(`${service.base} returned no token`);
   return [made];
 }
 

@@ -2,7 +2,7 @@
 import { parseStatement } from '../language/classify.ts';
 import { quoteBack } from '../language/quote.ts';
 import { splitScript } from '../language/split.ts';
-import { Failure, faultText } from './failure.ts';
+import { Failure, faultText, printable, printableJson } from './failure.ts';
 import { placeIn, type ScriptFile } from './script-file.ts';
 import type { Answer, ServiceClient } from './service-client.ts';
 
@@ -41,7 +41,7 @@ function report({ fault, rows }: Answer, file: ScriptFile, ontology: string, pre
   const place = (position: unknown): string => placeIn(file, typeof position === 'number' ? position - [...prefix].length : undefined);
   if (fault) throw new Failure(faultText(place(fault.position), fault.code, fault.message, fault.hint));
   const [row] = rows;
-  if (rows.length !== 1 || !row || typeof row.version !== 'string' || typeof row.statements !== 'number') return rows.map((r) => JSON.stringify(r));
+  if (rows.length !== 1 || !row || typeof row.version !== 'string' || typeof row.statements !== 'number') return rows.map((r) => printableJson(r));
   const statements = row.statements - (prefix === '' ? 0 : 1);
   const warnings: readonly unknown[] = Array.isArray(row.warnings) ? row.warnings : [];
   return [
@@ -50,5 +50,5 @@ function report({ fault, rows }: Answer, file: ScriptFile, ontology: string, pre
       return `${place(position)}: warning: ${String(message)} (${String(code)})`;
     }),
     `${ontology}: ${statements} statement${statements === 1 ? '' : 's'} applied, version ${row.version}`,
-  ];
+  ].map(printable);
 }

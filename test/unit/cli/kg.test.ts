@@ -117,6 +117,20 @@ describe('kg run', () => {
     expect((await kg(['run', await file('q.kg', `${SCRIPT}SELECT 1`), '--ontology', 'shop'])).out).toBe('{"a":1}\n{"a":2}');
   });
 
+  it('prints no control characters of the texts of others; rows stay JSON of the same values', async () => {
+    const rows = [{ 'a\u009b31m': '\u001b[2J\u202ex\u007f' }];
+    answers = [[200, { status: 'success', data: rows }]];
+    const script = await file('q.kg', `${SCRIPT}SELECT 1`);
+    const { out } = await kg(['run', script, '--ontology', 'shop']);
+    expect(out).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e]/);
+    expect(JSON.parse(out)).toEqual(rows[0]);
+    const warning = { code: 'x\u0007', message: '\u001b]0;x\u202e', position: 1 };
+    answers = [[200, { status: 'success', data: [{ version: 'v\u009b', statements: 1, warnings: [warning] }] }]];
+    expect((await kg(['run', script, '--ontology', 'shop'])).out).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e]/);
+    answers = [[200, { status: 'success', data: [{ token: 'tk_\u001b[2J' }] }]];
+    expect(await kg(['token', 'ann'])).toMatchObject({ code: 1, out: '' });
+  });
+
   it('names what is missing', async () => {
     expect(await kg(['run', join(dir, 'absent.kg'), '--ontology', 'shop'])).toMatchObject({ code: 1, err: expect.stringContaining('absent.kg') });
     expect(await kg(['run', await file('good.kg', SCRIPT)])).toMatchObject({ code: 2, err: expect.stringContaining('--ontology') });
