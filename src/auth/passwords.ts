@@ -1,5 +1,6 @@
 /** Password hashes: scrypt with a salt and its parameters, as `$scrypt$ln=14,r=8,p=5$<salt>$<hash>` (base64 without padding). */
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
+import { normalized } from '../normalize.ts';
 
 // needs 16 MiB, within the limit of Workers (N*r*p <= 2^20): docs/design/platform-rules.md#cryptography
 const LOG_N = 14;
@@ -25,7 +26,7 @@ async function turn(): Promise<void> {
 const derive = async (password: string, salt: Uint8Array, ln: number, r: number, p: number): Promise<Buffer> => {
   await turn();
   return new Promise((resolve, reject) => {
-    scrypt(password.normalize('NFC'), salt, BYTES, { N: 2 ** ln, r, p, maxmem: 64 * 1024 * 1024 }, (error, key) =>
+    scrypt(normalized(password, 'NFC'), salt, BYTES, { N: 2 ** ln, r, p, maxmem: 64 * 1024 * 1024 }, (error, key) =>
       error === null ? resolve(key) : reject(error),
     );
   });

@@ -3,6 +3,7 @@
  * split, English plurals as singulars. Text in scripts without spaces is split into pairs of
  * characters. Pure, and linear in the text, of which only the start is read.
  */
+import { normalized } from '../normalize.ts';
 
 /** The length up to which a question is read. */
 export const MAX_CHARACTERS = 4_000;
@@ -94,12 +95,10 @@ const ASCII = /^[\x20-\x7e]*$/;
 /** Lower case, without accents on letters of alphabets, and with compatibility characters normalised. */
 export function plain(text: string): string {
   if (ASCII.test(text)) return text.toLowerCase();
-  return text
-    .normalize('NFKD')
+  const letters = normalized(text, 'NFKD')
     .toLowerCase()
-    .replace(/[\u0300-\u036f]/g, '')
-    .normalize('NFC')
-    .replace(/[ßæœøđðłþħıŋſ]/g, (letter) => LETTERS[letter] ?? letter);
+    .replace(/[\u0300-\u036f]/g, '');
+  return normalized(letters, 'NFC').replace(/[ßæœøđðłþħıŋſ]/g, (letter) => LETTERS[letter] ?? letter);
 }
 
 const WORD = /[\p{L}\p{M}\p{N}]+/gu;
@@ -126,7 +125,7 @@ const APART = /[^\s_\-.'\u2019/&+#]|[.]\s/;
 
 /** The words of a text in order, including stop words; at most `MAX_WORDS`. */
 export function words(text: string): readonly Word[] {
-  const read = splitNames(text.slice(0, MAX_CHARACTERS).normalize('NFC')).replace(ENDING, '$1');
+  const read = splitNames(normalized(text.slice(0, MAX_CHARACTERS), 'NFC')).replace(ENDING, '$1');
   const found: Word[] = [];
   let end = 0;
   for (const match of read.matchAll(WORD)) {

@@ -5,7 +5,7 @@ import { codeOnly, importsOf } from './imports.ts';
 import { innerImports, read, SOURCES } from './repository.ts';
 
 /**
- * Part -> the parts that it may import. All parts may import `errors`, `cache`, `budget`, `bytes` and `answer-memory`. All but the pure folders
+ * Part -> the parts that it may import. All parts may import `errors`, `cache`, `budget`, `bytes`, `normalize` and `answer-memory`. All but the pure folders
  * may import the types of `config` and its tests of names, but not `readConfig`.
  */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
@@ -13,6 +13,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   cache: [],
   budget: [],
   bytes: [],
+  normalize: [],
   'answer-memory': [],
   timing: [],
   config: ['connection'],
@@ -85,7 +86,7 @@ function forbidden(file: string, target: string, typeOnly: boolean): string | un
   const from = partOf(file);
   const to = partOf(target);
   if (to === 'index') return 'nothing imports index.ts';
-  if (from === to || to === 'errors' || to === 'cache' || to === 'budget' || to === 'bytes' || to === 'answer-memory') return undefined;
+  if (from === to || to === 'errors' || to === 'cache' || to === 'budget' || to === 'bytes' || to === 'normalize' || to === 'answer-memory') return undefined;
   if ((to === 'config' || to === 'connection') && !PURE.includes(from)) return undefined;
   if (within(target, MAY_IMPORT[from] ?? [])) return undefined;
   if (typeOnly && within(target, MAY_IMPORT_TYPES[from] ?? [])) return undefined;

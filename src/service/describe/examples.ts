@@ -13,6 +13,7 @@ import { badRequest, quoted, SvcError } from '../../errors.ts';
 import { productText } from '../../language/expressions.ts';
 import { printExample } from '../../language/print-service.ts';
 import type { Question, Source } from '../../language/statements.ts';
+import { normalized } from '../../normalize.ts';
 import type { Graph } from '../../ontology/graph.ts';
 import { fold } from '../../ontology/names.ts';
 import { type NamedRelation, type PlanContext, planSelect } from '../../planner/index.ts';
@@ -27,7 +28,7 @@ import { SYSTEM_TABLES, systemColumns } from './system.ts';
 
 /** Normalizes a question for comparison: folds case and whitespace, and removes punctuation at the end. */
 export const questionKey = (question: string): string =>
-  fold(question.normalize('NFC'))
+  fold(normalized(question, 'NFC'))
     .replace(/\s+/gu, ' ')
     .replace(/(?<![\s?!.\uff1f\uff01\u3002])[\s?!.\uff1f\uff01\u3002]+$/u, '')
     .trimStart();

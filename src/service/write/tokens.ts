@@ -8,6 +8,7 @@ import * as catalog from '../../catalog/changes.ts';
 import { findToken, revokeToken as revoke } from '../../catalog/tokens.ts';
 import { badRequest, quoted } from '../../errors.ts';
 import type { CreateToken, RevokeToken } from '../../language/statements.ts';
+import { normalized } from '../../normalize.ts';
 import { fold, INVISIBLE } from '../../ontology/names.ts';
 import { lacks } from '../caller/lookup.ts';
 import { type Changing, type Done, done } from './changing.ts';
@@ -28,7 +29,7 @@ const LONGEST_LABEL = 100;
 function checkLabel({ text, offset }: NonNullable<CreateToken['label']>): void {
   if (text.trim() === '' || text.length > LONGEST_LABEL || INVISIBLE.test(text))
     throw badRequest('bad_label', `a label must have 1 to ${LONGEST_LABEL} characters and no control or invisible characters`, { offset });
-  if (RESERVED.has(fold(text.normalize('NFKC').trim())))
+  if (RESERVED.has(fold(normalized(text, 'NFKC').trim())))
     throw badRequest('bad_label', `the label ${quoted(text)} is reserved for tokens that the service issues`, { offset });
 }
 
