@@ -60,7 +60,7 @@ export function planned(context: ModelContext, graph: Graph, access: Access, mak
     return state.textOf(make(state));
   } catch (error) {
     if (!(error instanceof SvcError || error instanceof RangeError)) throw error;
-    if (error instanceof RangeError || error.code === 'too_complex') context.onTooComplex?.();
+    if (!(error instanceof SvcError) || error.code === 'too_complex') context.onTooComplex?.();
     return null;
   }
 }

@@ -44,7 +44,7 @@ async function ask(questions: readonly Question[]) {
   return { answer, asked };
 }
 
-const views = (n: number, sql = (i: number) => (i % 2 === 0 ? 'SELECT 1 AS n' : 'SELECT 2 AS n')): Question[] =>
+const views = (n: number, sql = (i: number): string => (i % 2 === 0 ? 'SELECT 1 AS n' : 'SELECT 2 AS n')): Question[] =>
   Array.from({ length: n }, (_, i) => question('view', `v${i}`, sql(i), 100 * i));
 const types = (n: number): Record<string, string> => Object.fromEntries(Array.from({ length: n }, (_, i) => [`v${i}`, i % 2 === 0 ? 'int4' : 'int8']));
 
