@@ -96,6 +96,8 @@ export class Budget {
   nodes = 0;
   steps = 0;
   entries = 0;
+  /** Units that are known to follow, and that have not been used yet. */
+  #expected = 0;
   /** Units used, by name of the object that used them. */
   readonly #grown = new Map<string, number>();
 
@@ -122,7 +124,17 @@ export class Budget {
 
   get isExceeded(): boolean {
     const { nodes, steps, entries, units } = this.limits;
-    return this.nodes > nodes || this.steps > steps || this.entries > entries || (units !== undefined && this.units > units);
+    return this.nodes > nodes || this.steps > steps || this.entries > entries || (units !== undefined && this.units + this.#expected > units);
+  }
+
+  /**
+   * Sets the units that later parts of the task will use, so that a task which cannot be finished is refused before it is begun. The parts themselves count when they run:
+   * set them to 0 before.
+   * @throws SvcError 400 `too_complex`
+   */
+  expect(units: number, offset?: number): void {
+    this.#expected = units;
+    this.apart(() => undefined, offset);
   }
 
   /** @throws Exceeded */

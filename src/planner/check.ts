@@ -17,7 +17,6 @@ import type { Defined, PlanContext } from './plan/context.ts';
 import { LocatedError } from './plan/located-error.ts';
 import { PlanState } from './plan-state.ts';
 import { dividesIntegers } from './read/integer-division.ts';
-import { tableQuery } from './read/tables.ts';
 
 /** The constant part of the cost of planning a piece of SQL of a model, without what grows with it. */
 export const STEPS_OF_A_PLAN = 1_500;
@@ -94,12 +93,6 @@ const KINDS: Readonly<Record<Piece['kind'], string>> = {
   mapping: 'mapping',
 };
 
-/** Checks SQL over tables. Errors have their offset in the script. */
-function checkTables(state: PlanState, { sql }: { readonly sql: string }, offset: number): void {
-  const { stmt, offsetOf } = state.texts.parse(sql, offset, false, false);
-  tableQuery(stmt, offsetOf);
-}
-
 function checkPiece(state: PlanState, graph: Graph, piece: Piece): void {
   if (piece.kind !== 'mapping') visited(STEPS_OF_A_PLAN);
   switch (piece.kind) {
@@ -117,7 +110,7 @@ function checkPiece(state: PlanState, graph: Graph, piece: Piece): void {
       break;
     case 'mapping': {
       const mapping = graph.mapping(piece.name);
-      if (mapping) checkTables(state, mapping, piece.offset);
+      if (mapping) state.texts.checkTables(mapping, piece.offset);
     }
   }
 }
@@ -126,7 +119,7 @@ function checkView(state: PlanState, graph: Graph, { name, offset }: Piece): voi
   const view = graph.view(name);
   if (!view) return;
   if (isRaw(view)) {
-    checkTables(state, view, offset);
+    state.texts.checkTables(view, offset);
     return;
   }
   if (view.cube) {

@@ -8,11 +8,11 @@ import type { MappingDef, ViewDef } from '../../ontology/model.ts';
 import { requireInterruptible } from '../effort/index.ts';
 import { Facts } from '../facts/facts.ts';
 import { comparesColumns } from '../facts/total.ts';
-import { afterSteps, type GuardFacts, guardSelect, refusedField } from '../guard/index.ts';
+import { afterSteps, type GuardFacts, guardSelect } from '../guard/index.ts';
 import type { CachedTable, PlanContext } from '../plan/context.ts';
 import { Position } from '../plan/position.ts';
 import { frozen } from '../plan/shared.ts';
-import { clone, isSubQuery, type Node, type SelectStmt, string, walk } from '../plan/tree.ts';
+import { clone, isSubQuery, type Node, type SelectStmt, walk } from '../plan/tree.ts';
 import { printSelect } from '../print/index.ts';
 import type { DeclaredTable } from '../verify/index.ts';
 import { cachedRows } from './cached-rows.ts';
@@ -20,6 +20,7 @@ import { withCallerFunctions } from './caller.ts';
 import { DeclaredTables } from './declared-tables.ts';
 import { forgetLocations, locationsOf } from './locations.ts';
 import { type MappedRows, mappedRows } from './mapped.ts';
+import { refuseField, refuseWindows, withOwnName } from './plain.ts';
 import { type TableQuery, tableQuery } from './tables.ts';
 import { typesAsText } from './typeof.ts';
 
@@ -180,9 +181,24 @@ export class Texts {
     return this.declared.all;
   }
 
+  /**
+   * Checks the SQL of a mapping or raw view that is in the request, and keeps it as it runs: `tableSql` then needs no syntax tree.
+   * @throws SvcError as `parse` and `tableQuery`
+   */
+  checkTables(def: MappingDef | ViewDef, offset: number): void {
+    const { stmt, offsetOf, facts } = this.parse(def.sql, offset, false, false);
+    const { tables, columns } = tableQuery(stmt, offsetOf);
+    const sql = printed(stmt);
+    if (sql !== undefined) FINISHED.set(def, { sql, tables, columns, facts });
+  }
+
   /** The SELECT of a mapping or raw view as SQL, to ask the datasource for its columns. */
   tableSql(def: MappingDef | ViewDef): string {
-    return printSelect(this.tableQuery(def).stmt);
+    const known = this.#facts.isRestricted || this.#context.rewrite !== undefined ? undefined : FINISHED.get(def);
+    if (known === undefined) return printSelect(this.tableQuery(def).stmt);
+    this.use(known.facts, true);
+    this.#declare({ ...known, stmt: {} }, def);
+    return known.sql;
   }
 
   /** The expression of a calculated property or a measure: it has unqualified names and no sub-queries. @throws SvcError 400 `bad_expression` */
@@ -251,36 +267,18 @@ export class Texts {
   }
 }
 
-/**
- * Refuses window functions outside of sub-queries. A stored expression is computed for the rows of a mapping, below the policies, so a window would read rows that the
- * caller may not.
- * @throws SvcError 400 `bad_expression`
- */
-function refuseWindows(expression: Node, offsetOf: Parsed['offsetOf']): void {
-  walk(expression, (n) => {
-    if ('FuncCall' in n && n.FuncCall.over) {
-      const hint = 'A query or a view may have it, and a condition may have it in a sub-query.';
-      throw badRequest('bad_expression', 'a calculated property, measure, condition or mask must not contain a window function', {
-        hint,
-        offset: offsetOf(n.FuncCall.location),
-      });
-    }
-    return !isSubQuery(n);
-  });
+/** The SQL of a statement; undefined if it cannot be printed. */
+function printed(stmt: SelectStmt): string | undefined {
+  try {
+    return printSelect(stmt);
+  } catch (error) {
+    if (error instanceof SvcError) return undefined;
+    throw error;
+  }
 }
 
-/** The name of a path may be longer than PostgreSQL's identifiers. */
-function withOwnName(field: Node, standIns: ReadonlyMap<string, string>): Node {
-  const name = 'String' in field ? standIns.get(field.String.sval ?? '') : undefined;
-  return name === undefined ? field : string(name);
-}
-
-const refuseField =
-  (offset: number | undefined) =>
-  (field: string): undefined => {
-    throw refusedField(field).at(offset);
-  };
-
+/** Texts over tables as they run, and what they name. */
+const FINISHED = new WeakMap<MappingDef | ViewDef, Omit<TableQuery, 'stmt'> & { readonly sql: string; readonly facts: GuardFacts }>();
 const MAPPED = new WeakMap<MappingDef, { readonly rows: MappedRows; readonly query: TableQuery; readonly facts: GuardFacts }>();
 const EXPRESSIONS = new WeakMap<object, Map<string, Parsed>>();
 

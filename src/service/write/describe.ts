@@ -29,7 +29,7 @@ import type { Runtime } from '../runtime.ts';
 const CONCURRENCY = 6;
 
 /** The cost of a question, in steps: the verification of a short text, and a request. */
-const STEPS_OF_A_QUESTION = 3_000;
+export const STEPS_OF_A_QUESTION = 3_000;
 
 /** A question to a datasource about the columns of a mapping or view. */
 export interface Question {
@@ -58,20 +58,17 @@ export function questionsAbout(
   const { model } = graph;
   const context = { graph, parser: runtime.parser, product: runtime.config.product, activeDatasource, allowedFunctions };
   const questions: Question[] = [];
-  const ask = (
-    kind: Question['kind'],
-    def: { readonly name: string; readonly sql: string; readonly datasource: string; readonly columns: readonly ColumnDef[] },
-  ): void => {
+  const ask = (kind: Question['kind'], def: MappingDef | ViewDef, datasource: string): void => {
     const offset = places.get(kind, def.name);
     if (offset === undefined) return;
     try {
       const work = new PlanState(context);
-      const sql = work.texts.tableSql(def as MappingDef | ViewDef);
+      const sql = work.texts.tableSql(def);
       visited(STEPS_OF_A_QUESTION + stepsOfPiece(sql.length));
       questions.push({
         kind,
         name: def.name,
-        datasource: datasourceOf(runtime, caller, def.datasource),
+        datasource: datasourceOf(runtime, caller, datasource),
         text: verifiedText(runtime, sql, work.declared, { kind, name: def.name }),
         offset,
         columns: def.columns.map((c) => c.name),
@@ -81,9 +78,9 @@ export function questionsAbout(
       throw error instanceof SvcError && error.offset === undefined ? error.at(offset) : error;
     }
   };
-  for (const mapping of model.mappings) ask('mapping', mapping);
+  for (const mapping of model.mappings) ask('mapping', mapping, mapping.datasource);
   for (const view of model.views) {
-    if (view.datasource !== null && isRaw(view)) ask('view', { ...view, datasource: view.datasource });
+    if (view.datasource !== null && isRaw(view)) ask('view', view, view.datasource);
     else if (places.get('view', view.name) !== undefined) {
       const question = viewQuestion(runtime, caller, context, view, places.get('view', view.name) as number, activeDatasource);
       if (question !== undefined) questions.push(question);

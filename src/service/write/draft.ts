@@ -14,7 +14,7 @@ import type { Graph } from '../../ontology/graph.ts';
 import { EMPTY_MODEL, type Model, madeByOf } from '../../ontology/model.ts';
 import { fold, sameName } from '../../ontology/names.ts';
 import type { Warning } from '../../ontology/validate.ts';
-import { checkCircles, checkModel, divisionWarnings, type Piece } from '../../planner/check.ts';
+import { checkCircles, checkModel, divisionWarnings } from '../../planner/check.ts';
 import type { PlanContext } from '../../planner/plan/context.ts';
 import { allowedFunctionsOf } from '../../planner/read/own-functions.ts';
 import { lacks, loadGraph } from '../caller/lookup.ts';
@@ -46,6 +46,7 @@ import {
   requireUsable,
   requireUsableRows,
 } from './writers.ts';
+import { WrittenPieces } from './written-pieces.ts';
 
 /** The calls that write a draft, and its new version. */
 export interface Written {
@@ -84,8 +85,7 @@ export class Draft {
   #seen: SeenDraft | undefined;
   /** The budget of all modelling statements of the request and their checks. */
   readonly #budget: Budget;
-  /** The pieces of SQL that the script has written, by kind and name. */
-  readonly #pieces = new Map<string, Piece>();
+  readonly #pieces = new WrittenPieces();
   /** The number of modelling statements so far. */
   statements = 0;
 
@@ -176,11 +176,13 @@ export class Draft {
     else if (statement.kind === 'alter_ontology' && statement.key.text === 'allowed_functions') await this.#allowFunctions(statement);
     else {
       const made = this.#budget.run(() => addedBy(statement, this.#model), this.#at);
+      const { units } = this.#budget;
       this.#budget.run(() => this.#change(statement, seen), this.#at);
+      this.#pieces.note(statement, this.#model, this.#budget.units - units);
+      this.#budget.expect(this.#pieces.expected, this.#at);
       if (made !== undefined) this.#madeHere[made.kind].add(made.name);
       this.#model = this.#budget.run(() => withDefiner(this.#model, statement, principal), this.#at);
       requireTables(this.#caller, statement, this.#model);
-      this.#note(statement);
       this.#changed = true;
     }
     this.#graph = undefined;
@@ -249,6 +251,7 @@ export class Draft {
   async graph(): Promise<Graph> {
     if (this.#graph !== undefined) return this.#graph;
     const within = <T>(make: () => T): T => this.#budget.run(make, this.#at);
+    this.#budget.expect(0);
     // check the visible part first, so that errors in the script are reported before a datasource is asked
     const seen = within(() => this.#seen?.finish());
     const hideErrors = <T>(make: () => T): T => within(() => (this.#seen === undefined ? make() : this.#seen.hideErrors(make, this.#texts)));
@@ -324,19 +327,6 @@ export class Draft {
   /** Sets the policies for the next statements of the script. @param generation incremented by default, as after the creation of a policy */
   withPolicies(policies: readonly PolicyRow[], generation: number = this.row.policyGeneration + 1): void {
     Object.assign(this.row, { policies, policyGeneration: generation });
-  }
-
-  /** Records the offset of the SQL in a statement. */
-  #note(statement: ModelStatement): void {
-    const note = (kind: Piece['kind'], offset: number | undefined, filterOffset?: number): void => {
-      if ('name' in statement && offset !== undefined)
-        this.#pieces.set(`${kind} ${fold(statement.name.text)}`, { kind, name: statement.name.text, offset, filterOffset });
-    };
-    if (statement.kind === 'create_view') note('view', statement.sql.offset);
-    else if (statement.kind === 'create_mapping') note('mapping', statement.sql.offset);
-    else if (statement.kind === 'create_property') note('property', statement.expression?.offset);
-    else if (statement.kind === 'create_measure') note('measure', statement.expression.offset, statement.filter?.offset);
-    else if (statement.kind === 'create_concept') note('logic', statement.logic?.condition.offset);
   }
 
   /**

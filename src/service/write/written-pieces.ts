@@ -1,0 +1,77 @@
+/** The pieces of SQL that a script has written, and what their checks at its end will cost at least: a script that cannot be checked is refused before its checks begin. */
+import { stepsOfPiece } from '../../budget.ts';
+import type { ModelStatement } from '../../language/statements.ts';
+import { find } from '../../ontology/apply/lists.ts';
+import { isRaw, type Model } from '../../ontology/model.ts';
+import { fold } from '../../ontology/names.ts';
+import { type Piece, STEPS_OF_A_PLAN } from '../../planner/check.ts';
+import { STEPS_OF_A_QUESTION } from './describe.ts';
+
+/** The largest syntax tree of a text costs this much for each of its characters. */
+const MOST_STEPS_OF_A_CHARACTER = 20;
+
+export class WrittenPieces {
+  /** By kind and name. */
+  readonly #pieces = new Map<string, Piece>();
+  readonly #expected = new Map<string, number>();
+  /** The units that the checks of all pieces will cost at least. */
+  expected = 0;
+
+  values(): readonly Piece[] {
+    return [...this.#pieces.values()];
+  }
+
+  clear(): void {
+    this.#pieces.clear();
+    this.#expected.clear();
+    this.expected = 0;
+  }
+
+  /**
+   * Notes the SQL of a statement, with its offset.
+   * @param model the model with the statement
+   * @param applied the units that its application cost, most of which is parsing the SQL
+   */
+  note(statement: ModelStatement, model: Model, applied: number): void {
+    const piece = pieceOf(statement);
+    if (piece === undefined) return;
+    const key = `${piece.kind} ${fold(piece.name)}`;
+    const { length } = statement.source.text;
+    const parsing = Math.min(Math.max(0, applied - length), stepsOfPiece(length) + MOST_STEPS_OF_A_CHARACTER * length);
+    const units = checksOf(piece, model, parsing);
+    this.expected += units - (this.#expected.get(key) ?? 0);
+    this.#expected.set(key, units);
+    this.#pieces.set(key, piece);
+  }
+}
+
+/** The SQL of a statement; undefined if it has none. */
+function pieceOf(statement: ModelStatement): Piece | undefined {
+  const piece = (kind: Piece['kind'], offset: number | undefined, filterOffset?: number): Piece | undefined =>
+    'name' in statement && offset !== undefined ? { kind, name: statement.name.text, offset, filterOffset } : undefined;
+  switch (statement.kind) {
+    case 'create_view':
+      return piece('view', statement.sql.offset);
+    case 'create_mapping':
+      return piece('mapping', statement.sql.offset);
+    case 'create_property':
+      return piece('property', statement.expression?.offset);
+    case 'create_measure':
+      return piece('measure', statement.expression.offset, statement.filter?.offset);
+    case 'create_concept':
+      return piece('logic', statement.logic?.condition.offset);
+    default:
+      return undefined;
+  }
+}
+
+/** The least that the checks of a piece cost. @param parsing the cost of parsing it once */
+function checksOf({ kind, name }: Piece, { views }: Model, parsing: number): number {
+  // SQL over tables is parsed once more, and the verifier parses what is sent to the datasource
+  const overTables = STEPS_OF_A_QUESTION + 2 * parsing;
+  if (kind === 'mapping') return overTables;
+  if (kind !== 'view') return STEPS_OF_A_PLAN + parsing;
+  const view = find(views, name);
+  // a view over concepts is planned twice: as a statement of its own, and for the question to the datasource
+  return view !== undefined && isRaw(view) ? overTables : overTables + 2 * STEPS_OF_A_PLAN;
+}

@@ -1,0 +1,96 @@
+/** What the checks of a script cost: how often its SQL is parsed, and when a script that is too large is refused. */
+import { describe, expect, it, vi } from 'vitest';
+import type { Caller } from '../../../../src/auth/authenticate.ts';
+import { Budget } from '../../../../src/budget.ts';
+import { loadNodeParser } from '../../../../src/cli/node-parser.ts';
+import { readConfig } from '../../../../src/config.ts';
+import { SvcError } from '../../../../src/errors.ts';
+import { parseStatement } from '../../../../src/language/classify.ts';
+import { splitScript } from '../../../../src/language/split.ts';
+import type { ModelStatement } from '../../../../src/language/statements.ts';
+import type { Runtime } from '../../../../src/service/runtime.ts';
+import { Spending } from '../../../../src/service/spending.ts';
+import { Draft } from '../../../../src/service/write/draft.ts';
+
+const parser = await loadNodeParser();
+const connection = JSON.stringify({ url: 'postgres://u:p@db.localhost/x', endpoint: 'http://127.0.0.1:1/sql' });
+const config = readConfig({ DATASOURCE_MAIN: connection });
+const caller = {
+  principal: { userId: 'a', name: 'a', isAdmin: true, roles: [], grants: [], credential: 'api_token', tenant: null, claims: {} },
+  snapshot: { datasources: [{ id: 'main', name: 'main', key: 'main', type: 'postgres', secret: Object.keys(config.datasourceSecrets)[0] }], ontologies: [] },
+} as unknown as Caller;
+
+/** Applies and checks a script of a new ontology. @returns the code of its error, the position of it, and how many texts were parsed */
+async function cost(script: string): Promise<{ readonly code: string; readonly offset: number | undefined; readonly parsed: number; readonly units: number }> {
+  let parsed = 0;
+  const counting = {
+    parse: (sql: string) => {
+      parsed++;
+      return parser.parse(sql);
+    },
+  };
+  vi.spyOn(globalThis, 'fetch').mockImplementation(async (_address, init) => {
+    const body = JSON.parse(String(init?.body)) as { query: string; queries?: readonly { query: string }[] };
+    const results = (body.queries ?? [body]).map(({ query }) => ({
+      fields: query.endsWith('LIMIT 0') ? [{ name: 'id', dataTypeID: 20 }] : [],
+      rows: query.includes('pg_collation_for') ? [['"default"']] : [],
+    }));
+    return Response.json(body.queries === undefined ? results[0] : { results });
+  });
+  const runtime = { config, parser: counting, now: () => 0, waitUntil: () => undefined, log: () => undefined } as unknown as Runtime;
+  const spending = new Spending();
+  const draft = Draft.create({ runtime, spending }, caller, 'm', null, '');
+  const end = (error?: SvcError) => ({ code: error?.code ?? 'accepted', offset: error?.offset, parsed, units: spending.models.units });
+  try {
+    for (const source of splitScript(script)) await draft.apply(parseStatement(source) as ModelStatement);
+    await draft.graph();
+    return end();
+  } catch (error) {
+    if (!(error instanceof SvcError)) throw error;
+    return end(error);
+  }
+}
+
+const range = (n: number, text: (i: number) => string, separator = ''): string => Array.from({ length: n }, (_, i) => text(i)).join(separator);
+const BASE = 'CREATE CONCEPT city (id bigint, PRIMARY KEY (id));CREATE MAPPING m INTO city AS SELECT id FROM raw.t;';
+const where = (n: number, name: string): string => range(n, (i) => `${name} = ${i}`, ' OR ');
+
+describe('the SQL of a script', () => {
+  it.each([
+    ['a mapping', (i: number) => `CREATE MAPPING m${i} INTO city AS SELECT id FROM raw.t${i};`],
+    ['a view on tables', (i: number) => `CREATE VIEW v${i} AS SELECT id FROM raw.t${i};`],
+  ])('is parsed when it is applied, checked and verified: %s', async (_what, statement) => {
+    const of = async (n: number) => cost(`${BASE}${range(n, statement)}`);
+    const [few, more] = [await of(2), await of(12)];
+    expect([few.code, more.code]).toEqual(['accepted', 'accepted']);
+    expect(more.parsed - few.parsed).toBe(30);
+  });
+
+  it.each([
+    ['1,500 mappings with conditions of 40 parts', range(1500, (i) => `CREATE MAPPING m${i} INTO city AS SELECT id FROM raw.t${i} WHERE ${where(40, 'k')};`)],
+    ['3,000 views', range(3000, (i) => `CREATE VIEW v${i} AS SELECT id FROM svc.city WHERE id = ${i};`)],
+  ])('is refused before it is checked if the checks would exceed the budget: %s', async (_what, statements) => {
+    const { code, offset, parsed, units } = await cost(BASE + statements);
+    const applied = `${BASE}${statements}`.slice(0, offset).split(';').length - 1;
+    expect(code).toBe('too_complex');
+    // the first statement has no SQL, and the last one is the refused one
+    expect([parsed - applied, units < 9_000_000]).toEqual([0, true]);
+  });
+
+  it('counts once if a statement replaces another, and not after its checks', async () => {
+    const one = 'CREATE OR REPLACE MAPPING m INTO city AS SELECT id FROM raw.t;';
+    const { code, units } = await cost(`${BASE}${range(2000, () => one)}`);
+    expect([code, units < 6_000_000]).toEqual(['accepted', true]);
+  });
+});
+
+describe('a budget with expected units', () => {
+  const limits = { nodes: 1000, steps: 1000, entries: 1000, units: 100 };
+  it('refuses more than fits, and nothing once they are used', () => {
+    const budget = new Budget(limits, 'the script');
+    budget.expect(100);
+    expect(() => budget.expect(101, 7)).toThrow(expect.objectContaining({ code: 'too_complex', offset: 7 }));
+    budget.expect(0);
+    expect(budget.run(() => 'done')).toBe('done');
+  });
+});
