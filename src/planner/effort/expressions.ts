@@ -14,6 +14,7 @@ import type {
   TypeCast,
 } from '@pgsql/types';
 import { visited } from '../../budget.ts';
+import { FOLDING } from '../guard/index.ts';
 import { isNodeName, lastName, type Node, type SelectStmt, typeOf, walk } from '../plan/tree.ts';
 import { COLLECTING, DIGITS, FREE, FREE_OPERATORS, FREE_TYPES, names, OPERATIONS, POWERS, REPEATING, SEARCH_OPERATORS, SLOW_TYPES } from './functions.ts';
 import { boundOf, charactersIn, TABLE_NUMBER } from './numbers.ts';
@@ -104,11 +105,12 @@ export class Expressions {
   /** Measures an expression. */
   size(node: Node, scope: Scope): Size {
     visited(1);
+    this.#spent.nodes();
     const type = typeOf(node);
     const body = (node as unknown as Readonly<Record<string, never>>)[type] as never;
     switch (type) {
       case 'ColumnRef':
-        return sizeOfColumn(body, scope);
+        return this.#spent.column(sizeOfColumn(body, scope), (body as ParamRef).location);
       case 'A_Const':
         return sizeOfConstant(body);
       case 'ParamRef':
@@ -259,13 +261,11 @@ export class Expressions {
   }
 
   #call(call: FuncCall, scope: Scope): Size {
-    const name = functionName(call);
-    const { args = [], location } = call;
+    const [name, { args = [], location }] = [functionName(call), call];
     const writesJson = JSON_BUILDERS.test(name) || JSON_TAKING.test(name);
     const sizes = args.map((a) => (writesJson ? inJson(this.size(a, scope)) : this.size(a, scope)));
-    if (call.agg_order) this.all(call.agg_order, scope);
-    if (call.agg_filter) this.size(call.agg_filter, scope);
-    if (call.over) this.all(call.over, scope);
+    this.all([call.agg_order, call.agg_filter, call.over], scope);
+    if (call.over || FOLDING.has(name)) this.#spent.folds++;
     const [first = SMALL] = sizes;
     if (!COLLECTING.has(name)) this.#spent.steps(FREE.has(name) ? freePasses(sizes) : stepsOf(name, args, sizes), name, location);
     if (REPEATING.has(name)) {

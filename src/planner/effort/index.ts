@@ -13,6 +13,7 @@ import { paddingIn } from './results.ts';
 import {
   columnsOfFunctions,
   columnsOfJoin,
+  computed,
   hasTable,
   type Measured,
   type Named,
@@ -24,11 +25,13 @@ import {
   rowsOfBoth,
   rowsOfFunction,
   type Scope,
+  type Uses,
   united,
+  usesOf,
   WHOLE_TABLE,
   withNamed,
 } from './scope.ts';
-import { bytesOf, DATA, FIXED, larger, MAX_SIZE, NOTHING, ofBytes, type Size, SMALL, sum, UNKNOWN, withNumbers } from './sizes.ts';
+import { bytesOf, type Copies, DATA, FIXED, larger, MAX_SIZE, NOTHING, ONE, ofBytes, type Size, SMALL, sum, UNKNOWN, withNumbers } from './sizes.ts';
 import { Spent } from './spent.ts';
 import { callIn, constant, functionName, functionNames, itemOf, SEARCHED } from './steps.ts';
 
@@ -46,8 +49,11 @@ export function requireInterruptible(
   offsetOf: (location: number | undefined) => number | undefined,
 ): void {
   if (isLight(query, params)) return;
-  new Effort(params, longestRows, new Spent(offsetOf)).query(query, undefined, new Map());
+  new Effort(query, params, longestRows, new Spent(offsetOf)).query(query, undefined, new Map());
 }
+
+/** The nodes that a block of a statement costs PostgreSQL in addition to its expressions. */
+const BLOCK: Copies = { pulled: 20, pushed: 20 };
 
 const NO_NAMES: ReadonlySet<string> = new Set();
 
@@ -57,7 +63,11 @@ class Effort {
   readonly #spent: Spent;
   readonly #expressions: Expressions;
 
-  constructor(params: readonly (string | null)[], longestRows: ReadonlyMap<number, number>, spent: Spent) {
+  readonly #whole: SelectStmt;
+  #uses: ReadonlyMap<string, Uses> | undefined;
+
+  constructor(whole: SelectStmt, params: readonly (string | null)[], longestRows: ReadonlyMap<number, number>, spent: Spent) {
+    this.#whole = whole;
     this.#longestRows = longestRows;
     this.#spent = spent;
     this.#expressions = new Expressions(params, spent, (stmt, scope) => this.#measured(stmt, scope, scope.ctes));
@@ -68,13 +78,15 @@ class Effort {
     return this.#measured(stmt, outer, known).columns;
   }
 
-  #measured(stmt: SelectStmt, outer: Scope | undefined, known: ReadonlyMap<string, Named>): Measured {
+  /** @param isMoved true if references to the columns become their expressions, unless the query computes them itself */
+  #measured(stmt: SelectStmt, outer: Scope | undefined, known: ReadonlyMap<string, Named>, isMoved = false): Measured {
     visited(1);
+    this.#spent.nodes(BLOCK);
     const ctes = stmt.withClause === undefined ? known : this.#ctes(stmt.withClause, outer, known);
     const most = constant(stmt.limitCount) ?? MAX_SIZE;
     if (stmt.larg && stmt.rarg) {
-      const left = this.#measured(stmt.larg, outer, ctes);
-      const right = this.#measured(stmt.rarg, outer, ctes);
+      const left = this.#measured(stmt.larg, outer, ctes, isMoved);
+      const right = this.#measured(stmt.rarg, outer, ctes, isMoved);
       const columns = united(left.columns, right.columns);
       this.#rest(stmt, { relations: new Map([['', columns]]), ctes, outer, rows: 1, own: 1 });
       return { columns, rows: Math.min(most, rowsOfBoth(stmt.larg, left.rows, stmt.rarg, right.rows)) };
@@ -89,14 +101,36 @@ class Effort {
     scope.rows = Math.max(rows, outer?.rows ?? 1);
     if (stmt.valuesLists) return { columns: this.#values(stmt.valuesLists, scope), rows: stmt.valuesLists.length };
     const columns = new Map<string, Size>();
+    const { pulled, pushed, folds } = this.#spent;
     for (let i = 0; i < targetList.length; i++) {
       const node = targetList[i] as Node;
       if ('ResTarget' in node) this.#target(node.ResTarget.name, node.ResTarget.val, i, scope, columns);
     }
+    const isComputing = this.#computed(stmt, columns, this.#spent.folds > folds);
+    // an expression that moves counts where it is referred to
+    Object.assign(this.#spent, isMoved && !isComputing ? { pulled, pushed, folds } : { folds });
     // ORDER BY may use names of the select list
     scope.relations.set('', columns);
     this.#rest(stmt, scope);
     return { columns, rows: Math.min(most, rows) };
+  }
+
+  /** Notes which columns PostgreSQL computes in this block. @returns false if it moves their expressions to where outer blocks refer to them */
+  #computed({ limitCount, limitOffset, distinctClause, groupClause, havingClause }: SelectStmt, columns: Map<string, Size>, isFolding: boolean): boolean {
+    const isLimited = limitCount !== undefined || limitOffset !== undefined;
+    if (!isLimited && !isFolding && !distinctClause && !groupClause && !havingClause) return false;
+    for (const [name, size] of columns) columns.set(name, { ...size, copies: isLimited ? ONE : { pulled: 1, pushed: size.copies.pushed } });
+    return true;
+  }
+
+  /** The size of a value with the copies of its expression. */
+  #copied(value: Node, scope: Scope): Size {
+    const spent = this.#spent;
+    const { pulled, pushed, folds } = spent;
+    const size = this.#expressions.size(value, scope);
+    const after = spent.pulled - pulled;
+    // PostgreSQL moves no condition on an aggregate further than into HAVING
+    return { ...size, copies: { pulled: after, pushed: spent.folds > folds ? after : spent.pushed - pushed } };
   }
 
   /** Measures the clauses after FROM. */
@@ -122,8 +156,12 @@ class Effort {
     const stmt = cte.ctequery && 'SelectStmt' in cte.ctequery ? cte.ctequery.SelectStmt : undefined;
     if (!stmt || cte.ctename === undefined) return;
     if (!isRecursive || !stmt.larg || !stmt.rarg) {
-      const { columns, rows } = this.#measured(stmt, outer, ctes);
-      ctes.set(cte.ctename, { columns: renamed(columns, cte.aliascolnames), rows });
+      const before = this.#spent.pushed;
+      const isCopied = cte.ctematerialized === 'CTEMaterializeNever';
+      const isMoved = isCopied || this.#isInlined(cte);
+      const { columns, rows } = this.#measured(stmt, outer, ctes, isMoved);
+      const named = renamed(isMoved ? columns : computed(columns), cte.aliascolnames);
+      ctes.set(cte.ctename, { columns: named, rows, nodes: isCopied ? this.#spent.pushed - before : 0 });
       return;
     }
     const first = renamed(this.query(stmt.larg, outer, ctes), cte.aliascolnames);
@@ -138,8 +176,17 @@ class Effort {
     const { search_seq_column, cycle_mark_column, cycle_path_column } = { ...cte.search_clause, ...cte.cycle_clause };
     for (const name of [search_seq_column, cycle_path_column]) if (name !== undefined) columns.set(name, isShort ? DATA : UNKNOWN);
     if (cycle_mark_column !== undefined) columns.set(cycle_mark_column, FIXED);
-    ctes.set(cte.ctename, { columns, rows: readsTable(recursive) ? 1 : RECURSION_ROWS });
+    ctes.set(cte.ctename, { columns: computed(columns), rows: readsTable(recursive) ? 1 : RECURSION_ROWS });
     this.query(recursive, outer, ctes);
+  }
+
+  /** True for a query of WITH that PostgreSQL treats as a sub-select, because it is read once. */
+  #isInlined({ ctematerialized, ctename = '' }: CommonTableExpr): boolean {
+    if (ctematerialized === 'CTEMaterializeAlways') return false;
+    this.#uses ??= usesOf(this.#whole);
+    const { defined = 0, read = 0 } = this.#uses.get(ctename) ?? {};
+    // several queries with a name may be read once each
+    return defined > 1 || read <= 1;
   }
 
   #values(lists: readonly Node[], scope: Scope): Map<string, Size> {
@@ -147,8 +194,9 @@ class Effort {
     for (const list of lists)
       for (const [i, item] of ('List' in list ? (list.List.items ?? []) : []).entries()) {
         const name = `column${i + 1}`;
-        const size = this.#expressions.size(item, scope);
-        columns.set(name, larger(columns.get(name) ?? NOTHING, size));
+        const size = this.#copied(item, scope);
+        // PostgreSQL repeats no values of several rows
+        columns.set(name, lists.length === 1 ? size : { ...larger(columns.get(name) ?? NOTHING, size), copies: ONE });
       }
     return columns;
   }
@@ -164,7 +212,7 @@ class Effort {
       return;
     }
     const key = name ?? last ?? ('FuncCall' in value ? functionName(value.FuncCall) : `?${at}`);
-    const size = this.#expressions.size(value, scope);
+    const size = this.#copied(value, scope);
     columns.set(columns.has(key) ? `${key}~${at}` : key, size);
   }
 
@@ -173,11 +221,12 @@ class Effort {
       const { relname = '', alias, schemaname } = node.RangeVar;
       const cte = schemaname === undefined ? scope.ctes.get(relname) : undefined;
       scope.rows *= cte?.rows ?? 1;
+      this.#spent.nodes(cte?.nodes ? { pulled: cte.nodes, pushed: cte.nodes } : BLOCK);
       scope.relations.set(alias?.aliasname ?? relname, renamed(cte?.columns ?? 'table', alias?.colnames));
     } else if ('RangeSubselect' in node) {
       const { subquery, alias } = node.RangeSubselect;
       const stmt = subquery && 'SelectStmt' in subquery ? subquery.SelectStmt : undefined;
-      const { columns, rows } = stmt ? this.#measured(stmt, scope, scope.ctes) : { columns: 'table' as const, rows: 1 };
+      const { columns, rows } = stmt ? this.#measured(stmt, scope, scope.ctes, true) : { columns: 'table' as const, rows: 1 };
       scope.rows *= rows;
       scope.relations.set(alias?.aliasname ?? '', renamed(columns, alias?.colnames));
     } else if ('RangeFunction' in node) {

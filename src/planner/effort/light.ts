@@ -2,18 +2,30 @@
  * A quick test before the estimate of effort: a statement is light if its calls cannot reach the limit, even if each value in it is as long as all growth of the statement
  * allows. Most statements are: they compare, count and add values of tables. The test needs no scopes and no sizes of single columns.
  */
-import type { A_Const, A_Expr, Alias, ColumnRef, FuncCall, JoinExpr, ParamRef, RangeSubselect, RangeVar, ResTarget, SubLink, TypeCast } from '@pgsql/types';
+import type {
+  A_Const,
+  A_Expr,
+  Alias,
+  ColumnRef,
+  CommonTableExpr,
+  FuncCall,
+  JoinExpr,
+  ParamRef,
+  RangeSubselect,
+  RangeVar,
+  ResTarget,
+  SubLink,
+  TypeCast,
+} from '@pgsql/types';
 import { isNodeName, lastName, type Node, nameOf, type SelectStmt } from '../plan/tree.ts';
 import { FREE, KEEPING, LINEAR, NUMERIC, names, PLAIN, SHORT, SLOW_TYPES } from './functions.ts';
 import { hasNumbers, paddingOf } from './results.ts';
 import { type Size, sizeOfConstant, sizeOfText } from './sizes.ts';
-import { MAX_STEPS } from './spent.ts';
+import { MAX_NODES as MAX_COPIED, MAX_STEPS } from './spent.ts';
 import { constant, functionName, SEARCHED, STEPS_PER_BYTE } from './steps.ts';
 
 /** Nodes that call nothing themselves. Those that are not listed here and have no rule below make a statement not light. */
-const NEUTRAL = names(
-  'SortBy WindowDef BoolExpr NullTest BooleanTest CaseExpr CaseWhen CoalesceExpr MinMaxExpr List String Integer Float A_Star GroupingSet CommonTableExpr',
-);
+const NEUTRAL = names('SortBy WindowDef BoolExpr NullTest BooleanTest CaseExpr CaseWhen CoalesceExpr MinMaxExpr List String Integer Float A_Star GroupingSet');
 
 /** Operators whose result is short. */
 const COMPARISONS = names('= <> < > <= >=');
@@ -39,6 +51,12 @@ class Light {
   #nodes = 0;
   /** The items of all select lists. */
   #targets = 0;
+  /** The references to columns. */
+  #references = 0;
+  /** The references in one item of the select list of a block. */
+  #most = 1;
+  /** How many copies of a column PostgreSQL may make: each block may refer several times to the columns of another. */
+  #copies = 1;
   /** The length of the longest value that is not computed. */
   #longest = SEARCHED;
   /** How many times as long a value may become. */
@@ -59,15 +77,30 @@ class Light {
 
   isLight(query: SelectStmt): boolean {
     if (!besidesRow(query).every((q) => this.#select(q))) return false;
-    for (const name of this.#unqualified) if (this.#aliases.has(name)) this.#growth *= Math.max(1, this.#targets);
+    for (const name of this.#unqualified)
+      if (this.#aliases.has(name)) {
+        this.#grows(this.#targets);
+        this.#copies *= this.#targets;
+      }
     if (this.#isRecursive && this.#growth > 1) return false;
     if (this.#isComposing && this.#isConverting) return false;
+    if (this.#nodes * this.#copies > MAX_COPIED) return false;
     const bytes = this.#longest * this.#growth;
     return STEPS_PER_BYTE * (this.#nodes + this.#targets) * bytes + this.#products * bytes ** 2 <= MAX_STEPS;
   }
 
-  /** Looks at a query: each member that it can have (print/select.ts). @returns false if a node is not light */
+  /** Looks at a block with its own select list. */
   #select(query: SelectStmt): boolean {
+    const most = this.#most;
+    this.#most = 1;
+    const isLight = this.#parts(query);
+    this.#copies *= this.#most;
+    this.#most = most;
+    return isLight;
+  }
+
+  /** Looks at a query: each member that it can have (print/select.ts). @returns false if a node is not light */
+  #parts(query: SelectStmt): boolean {
     this.#isRecursive ||= query.withClause?.recursive === true;
     const { targetList, fromClause, whereClause, groupClause, sortClause, havingClause, limitCount, limitOffset, withClause, larg, rarg } = query;
     return (
@@ -92,7 +125,10 @@ class Light {
   #values(lists: readonly Node[] | undefined): boolean {
     if (lists === undefined) return true;
     for (const list of lists) if ('List' in list) this.#targets += list.List.items?.length ?? 0;
-    return this.#list(lists);
+    const before = this.#references;
+    const isLight = this.#list(lists);
+    this.#most = Math.max(1, this.#references - before);
+    return isLight;
   }
 
   #list(nodes: readonly Node[] | undefined): boolean {
@@ -147,11 +183,20 @@ class Light {
       case 'SubLink':
         return (body as SubLink).subLinkType !== 'ARRAY_SUBLINK' && this.#all(body);
       case 'ResTarget':
-        this.#targets++;
-        return this.#one((body as ResTarget).val);
+        return this.#target(body);
+      case 'CommonTableExpr':
+        return (body as CommonTableExpr).ctematerialized !== 'CTEMaterializeNever' && this.#all(body);
       default:
         return NEUTRAL.has(type) && this.#all(body);
     }
+  }
+
+  #target({ val }: ResTarget): boolean {
+    const [most, before] = [this.#most, this.#references];
+    this.#targets++;
+    const isLight = this.#one(val);
+    this.#most = Math.max(most, this.#references - before);
+    return isLight;
   }
 
   #grows(times: number): void {
@@ -170,6 +215,7 @@ class Light {
 
   #column({ fields }: ColumnRef): boolean {
     const last = fields?.at(-1);
+    this.#references++;
     if (last === undefined) return true;
     if (fields?.length === 1) this.#unqualified.push(nameOf(last) ?? '');
     // a star is a row

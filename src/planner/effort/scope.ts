@@ -1,7 +1,7 @@
 /** The scopes of queries while their effort is measured: relations, and the sizes of their columns. */
 import type { ColumnRef, FuncCall, RangeFunction } from '@pgsql/types';
 import { fieldsOf, lastName, type Node, nameOf, type SelectStmt, walk } from '../plan/tree.ts';
-import { bytesOf, DATA, larger, largest, ofBytes, retyped, type Size, sizeOfRow, UNKNOWN, wholeNumber, withMarks } from './sizes.ts';
+import { bytesOf, DATA, larger, largest, ONE, ofBytes, retyped, type Size, sizeOfRow, UNKNOWN, wholeNumber, withMarks } from './sizes.ts';
 import { callIn, functionNames } from './steps.ts';
 
 /** The sizes of the columns of a relation in FROM, by name; `table`: values of a table. */
@@ -14,6 +14,8 @@ export const WHOLE_TABLE = '*';
 export interface Named {
   readonly columns: Columns;
   readonly rows: number;
+  /** The nodes that PostgreSQL makes for each reference to a query that it does not materialize; otherwise undefined. */
+  readonly nodes?: number;
 }
 
 /** The sizes of a query's columns by name, in order. `rows`: the number of rows that it returns for each row of the tables that it reads. */
@@ -168,10 +170,33 @@ export function united(first: ReadonlyMap<string, Size>, second: ReadonlyMap<str
   return columns;
 }
 
+/** Columns that PostgreSQL computes once. */
+export const computed = (columns: ReadonlyMap<string, Size>): Map<string, Size> =>
+  new Map([...columns].map(([name, size]) => [name, { ...size, copies: ONE }]));
+
 /** The size of a row of a system table, whose rows are one parameter of a function in FROM; undefined for other functions. */
 export function rowOfSystemTable([first]: readonly Node[], longestRows: ReadonlyMap<number, number>): Size | undefined {
   const [arg] = (first && callIn(first)?.args) ?? [];
   const bare = arg && 'TypeCast' in arg ? arg.TypeCast.arg : arg;
   const longest = bare && 'ParamRef' in bare ? longestRows.get(bare.ParamRef.number ?? 0) : undefined;
   return longest === undefined ? undefined : withMarks(ofBytes(2 * longest), 0, true);
+}
+
+/** How often queries of WITH are defined and read under a name. */
+export interface Uses {
+  readonly defined: number;
+  readonly read: number;
+}
+
+/** The names of the queries of WITH in a statement. */
+export function usesOf(query: SelectStmt): Map<string, Uses> {
+  const all = new Map<string, Uses>();
+  walk(query, (n) => {
+    const name = 'CommonTableExpr' in n ? n.CommonTableExpr.ctename : 'RangeVar' in n && n.RangeVar.schemaname === undefined ? n.RangeVar.relname : undefined;
+    if (name === undefined) return true;
+    const { defined, read } = all.get(name) ?? { defined: 0, read: 0 };
+    all.set(name, 'CommonTableExpr' in n ? { defined: defined + 1, read } : { defined, read: read + 1 });
+    return true;
+  });
+  return all;
 }

@@ -22,7 +22,19 @@ export interface Size {
   readonly wild: number;
   /** True if it has parts of a text that the statement composes, which may be such a number. */
   readonly raw: true | undefined;
+  /** Of a column of a sub-select: the copies that PostgreSQL makes for a reference to it. Otherwise ONE. */
+  readonly copies: Copies;
 }
+
+/** The nodes by which a reference to a column grows when PostgreSQL plans the statement. */
+export interface Copies {
+  /** PostgreSQL puts the expression of the column in the place of the reference, if the sub-select neither groups nor limits its rows. */
+  readonly pulled: number;
+  /** It moves conditions into most sub-selects, also into those that group: the nodes if the reference is a part of a condition. */
+  readonly pushed: number;
+}
+/** The copies of a column that PostgreSQL computes once. */
+export const ONE: Copies = { pulled: 1, pushed: 1 };
 
 /** The elements of an array. */
 type Elements = Pick<Size, 'each' | 'count'>;
@@ -31,7 +43,7 @@ type Elements = Pick<Size, 'each' | 'count'>;
 export const MAX_SIZE = 1e9;
 
 /** A size. All sizes have the same members in the same order, so that V8 reads them quickly. */
-export const sizeOf = (made: number, data: number, fixed?: true, each?: Size, count?: number, inJson?: Size, wild = 0, raw?: true): Size => ({
+export const sizeOf = (made: number, data: number, fixed?: true, each?: Size, count?: number, inJson?: Size, wild = 0, raw?: true, copies = ONE): Size => ({
   made,
   data,
   fixed,
@@ -40,6 +52,7 @@ export const sizeOf = (made: number, data: number, fixed?: true, each?: Size, co
   inJson,
   wild,
   raw,
+  copies,
 });
 
 /** The size of a value of a number of bytes. */
@@ -89,7 +102,18 @@ export function larger(a: Size, b: Size): Size {
     a.inJson || b.inJson ? larger(inJson(a), inJson(b)) : undefined,
     Math.max(a.wild, b.wild),
     a.raw || b.raw,
+    copiesOf([a, b]),
   );
+}
+
+/** The copies of several columns together. */
+export function copiesOf(columns: readonly Size[]): Copies {
+  let [pulled, pushed] = [0, 0];
+  for (const { copies } of columns) {
+    pulled += copies.pulled;
+    pushed += copies.pushed;
+  }
+  return { pulled, pushed };
 }
 
 /** The size of the largest of several values. */
@@ -104,7 +128,7 @@ export const withElements = ({ made, data, fixed, wild, raw }: Size, { each, cou
   sizeOf(made, data, fixed, each, count, undefined, wild, raw);
 
 /** The size of a value of another type: its elements may change. */
-export const retyped = ({ made, data, fixed, wild, raw }: Size): Size => sizeOf(made, data, fixed, undefined, undefined, undefined, wild, raw);
+export const retyped = ({ made, data, fixed, wild, raw, copies }: Size): Size => sizeOf(made, data, fixed, undefined, undefined, undefined, wild, raw, copies);
 
 /** The size of a value as an argument of a function that writes JSON. */
 export const inJson = (s: Size): Size => s.inJson ?? s;
@@ -149,7 +173,7 @@ export const asElement = (value: Size): Size => (value.fixed ? value : plus(time
 /** The size of a row. */
 export function sizeOfRow(columns: readonly Size[]): Size {
   const { made, data, wild, raw } = sum(columns.map(asElement));
-  return sizeOf(made, data, undefined, undefined, undefined, sum(columns.map(inJson)), wild, raw);
+  return sizeOf(made, data, undefined, undefined, undefined, sum(columns.map(inJson)), wild, raw, copiesOf(columns));
 }
 
 /** The size of an array of values. */

@@ -1,11 +1,13 @@
 /** What the calls of a statement have cost so far, and the limits. */
 import { badRequest } from '../../errors.ts';
-import type { Size } from './sizes.ts';
+import { ONE, type Size } from './sizes.ts';
 
 /** The steps that the calls of a statement may take for one row: up to some 4 seconds on PostgreSQL 15. */
 export const MAX_STEPS = 2e9;
 /** The bytes that `repeat`, `lpad` and `rpad` with constant lengths may make: PostgreSQL computes them during planning and keeps all of them. */
 const MAX_BYTES = 64e6;
+/** The nodes of a statement while PostgreSQL plans it, which it does not interrupt: up to some 2 seconds. */
+export const MAX_NODES = 150_000;
 /** Constant texts up to this size are not counted. */
 const SMALL_TEXT = 10_000;
 
@@ -14,6 +16,11 @@ export class Spent {
   readonly #offsetOf: (location: number | undefined) => number | undefined;
   #steps = 0;
   #bytes = 0;
+  /** The nodes of the statement when PostgreSQL plans it: of values, and with those of conditions. */
+  pulled = 0;
+  pushed = 0;
+  /** The calls of aggregates and window functions in a block. */
+  folds = 0;
   /** Above 0, nothing is counted. */
   #paused = 0;
 
@@ -23,12 +30,34 @@ export class Spent {
 
   /** Runs a measurement without counting what it costs. */
   paused<T>(measure: () => T): T {
+    const { pulled, pushed, folds } = this;
     this.#paused++;
     try {
       return measure();
     } finally {
       this.#paused--;
+      this.pulled = pulled;
+      this.pushed = pushed;
+      this.folds = folds;
     }
+  }
+
+  /** Counts nodes that PostgreSQL makes when it plans the statement. @throws SvcError 400 `too_complex` */
+  nodes({ pulled, pushed } = ONE, location?: number): void {
+    this.pulled += pulled;
+    this.pushed += pushed;
+    if (this.pushed > MAX_NODES && this.#paused === 0)
+      throw this.#tooComplex(
+        'PostgreSQL may take too long to plan the statement: it repeats expressions of columns',
+        location,
+        'Use WITH ... AS MATERIALIZED for columns that are read several times',
+      );
+  }
+
+  /** Counts the copies of a column for a reference to it. @throws SvcError 400 `too_complex` */
+  column(size: Size, location: number | undefined): Size {
+    this.nodes(size.copies, location);
+    return size;
   }
 
   /** Counts the steps of a call. @throws SvcError 400 `too_complex` */
@@ -46,9 +75,9 @@ export class Spent {
       throw this.#tooComplex(`${called(name, location)} makes a text that is too long: the texts of all such calls exceed ${MAX_BYTES / 1e6} MB`, location);
   }
 
-  #tooComplex(message: string, location: number | undefined): Error {
+  #tooComplex(message: string, location: number | undefined, hint = 'Use shorter texts, and constants as search patterns'): Error {
     return badRequest('too_complex', message, {
-      hint: 'Use shorter texts, and constants as search patterns',
+      hint,
       offset: location === undefined ? undefined : this.#offsetOf(location),
     });
   }

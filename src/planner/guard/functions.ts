@@ -94,6 +94,8 @@ export const ALLOWED_FUNCTIONS: ReadonlySet<string> = new Set(
 
 const VOLATILE: ReadonlySet<string> = new Set(names('array_sample array_shuffle clock_timestamp gen_random_uuid random random_normal timeofday uuidv4 uuidv7'));
 const CLOCKS: ReadonlySet<string> = new Set([...CLOCK, 'uuidv7']);
+/** The allowed functions that aggregate or number rows. */
+export const FOLDING: ReadonlySet<string> = new Set([...AGGREGATES, ...RANKS, ...WINDOWS]);
 const AGGREGATE: ReadonlySet<string> = new Set([...AGGREGATES, ...RANKS]);
 const WINDOW: ReadonlySet<string> = new Set([...WINDOWS, ...RANKS]);
 

@@ -417,7 +417,6 @@ describe('the lists', () => {
         "notlike",
         "parse_ident",
         "querytree",
-        "range_intersect_agg",
         "setweight",
         "similar_escape",
         "similar_to_escape",
@@ -432,5 +431,52 @@ describe('the lists', () => {
         "tsquery_phrase",
       ]
     `);
+  });
+});
+
+/** Nested sub-selects, each of which computes a column from that of the next one. */
+const nested = (levels: number, item: string, rest = '', base = 'SELECT town_id AS a FROM svc.town'): string =>
+  Array.from({ length: levels }).reduce<string>((inner) => `SELECT ${item} AS a FROM (${inner}) x${rest}`, base);
+const chain = (levels: number, kind: string, query: (before: string) => string): string =>
+  `WITH c0 AS ${kind} (SELECT town_id AS a FROM svc.town)${Array.from({ length: levels }, (_, i) => `, c${i + 1} AS ${kind} (${query(`c${i}`)})`).join('')} SELECT count(a) AS l FROM c${levels}`;
+
+describe('expressions that PostgreSQL repeats when it plans a statement', () => {
+  it.each([
+    // it puts the expression of a column in the place of each reference: 2 ** 20 additions
+    nested(20, 'a + a'),
+    nested(16, 'CASE WHEN a > 3 THEN a ELSE -a END'),
+    nested(10, 'CASE WHEN a > (SELECT max(town_id) FROM svc.town) THEN a ELSE a + 1 END'),
+    nested(20, 'coalesce(a, a)', '', "SELECT row_to_json(t)->>'name' AS a FROM svc.town t"),
+    // conditions move into sub-selects that group
+    `SELECT a FROM (${nested(20, 'a + a', ' GROUP BY a + a')}) y WHERE a > 1`,
+    `SELECT a FROM (${nested(20, 'DISTINCT a + a')}) y WHERE a > 1`,
+    `SELECT v20.a FROM (SELECT town_id AS a FROM svc.town) v0 ${Array.from({ length: 20 }, (_, i) => `CROSS JOIN LATERAL (SELECT v${i}.a + v${i}.a AS a) v${i + 1}`).join(' ')}`,
+    `SELECT v20.a FROM (SELECT town_id AS a FROM svc.town) v0 ${Array.from({ length: 20 }, (_, i) => `CROSS JOIN LATERAL (VALUES (v${i}.a + v${i}.a)) v${i + 1}(a)`).join(' ')}`,
+    // queries of WITH that are read once
+    chain(20, '', (c) => `SELECT a + a AS a FROM ${c}`),
+    // or that are not materialized: each is copied for each of its readers
+    chain(15, 'NOT MATERIALIZED', (c) => `SELECT a FROM ${c} UNION ALL SELECT a FROM ${c}`),
+    chain(15, 'NOT MATERIALIZED', (c) => `SELECT x.a FROM ${c} x JOIN ${c} y ON x.a = y.a`),
+    chain(15, 'NOT MATERIALIZED', (c) => `SELECT (SELECT max(a) FROM ${c}) + (SELECT max(a) FROM ${c}) AS a FROM svc.town`),
+    // two columns from both of the next ones
+    `SELECT a, b FROM ${Array.from({ length: 20 }).reduce<string>((inner) => `(SELECT a + b AS a, a - b AS b FROM ${inner} x)`, '(SELECT town_id AS a, town_id AS b FROM svc.town)')} y`,
+  ])('are limited: %#', (sql) => {
+    expect(outcome(sql)).toBe('too_complex');
+  });
+
+  it.each([
+    nested(8, 'CASE WHEN a > 3 THEN a ELSE -a END'),
+    nested(30, 'a + 1'),
+    // it computes columns once in these cases
+    nested(30, 'a + a', ' LIMIT 100'),
+    nested(30, 'a + a', ' OFFSET 0'),
+    nested(30, 'sum(a + a)::bigint'),
+    `SELECT a FROM (${nested(16, 'max(a) + min(a)')}) y WHERE a > 1`,
+    chain(30, 'MATERIALIZED', (c) => `SELECT a + a AS a FROM ${c}`),
+    chain(30, '', (c) => `SELECT x.a + y.a AS a FROM ${c} x JOIN ${c} y USING (a)`),
+    chain(8, 'NOT MATERIALIZED', (c) => `SELECT x.a FROM ${c} x JOIN ${c} y ON x.a = y.a`),
+    `WITH q AS (SELECT party_id, name, salary FROM svc.employee) SELECT ${Array.from({ length: 300 }, (_, i) => `sum(CASE WHEN salary > ${i} AND name <> 'x' THEN salary - ${i} ELSE salary END) AS c${i}`).join(', ')} FROM q`,
+  ])('are usual: %#', (sql) => {
+    expect(outcome(sql)).toBe('planned');
   });
 });
