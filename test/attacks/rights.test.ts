@@ -354,6 +354,55 @@ describe('A role that policies test with svc_has_role', () => {
   });
 });
 
+describe('A role that a text of an ontology tests with svc_has_role', () => {
+  it.each([
+    ['a view', "CREATE VIEW led AS SELECT name FROM svc.city WHERE svc_has_role('Chiefs')", 'SELECT name FROM vsvc.led', 'DROP VIEW led'],
+    [
+      'the condition of a logic concept',
+      "CREATE CONCEPT led_city FROM svc.city WHERE name = 'Lyon' OR svc_has_role('chiefs')",
+      'SELECT entity_id FROM svc.led_city',
+      'DROP CONCEPT led_city',
+    ],
+    [
+      'a calculated property',
+      "CREATE PROPERTY led string AS SELECT CASE WHEN svc_has_role(CASE WHEN id > 0 THEN 'chiefs' END) THEN name END; CREATE OR REPLACE CONCEPT city (id bigint, name string, led string, PRIMARY KEY (id))",
+      'SELECT led FROM svc.city',
+      'CREATE OR REPLACE CONCEPT city (id bigint, name string, PRIMARY KEY (id)); DROP PROPERTY led',
+    ],
+    [
+      'a measure',
+      "CREATE MEASURE led bigint AS SELECT COUNT(id) WHERE svc_has_role('chiefs'); CREATE OR REPLACE CONCEPT city (id bigint, name string, led MEASURE bigint, PRIMARY KEY (id))",
+      'SELECT SUM("measure.led") AS n FROM dsvc.city',
+      'CREATE OR REPLACE CONCEPT city (id bigint, name string, PRIMARY KEY (id)); DROP MEASURE led',
+    ],
+  ])('(%s) cannot be created by editors of roles, nor dropped and created', async (_where, model, query, drop) => {
+    const mal = await user('mal', 'QUERY ON ALL ontology.shop', 'EDIT ON role');
+    const own = await user('own', 'EDIT ON role');
+    await admins(`GRANT EDIT ON ALL ontology.shop TO USER ${own.name} WITH GRANT OPTION`, `GRANT ACCESS ON user.${mal.name} TO USER ${mal.name}`);
+    const rows = async (): Promise<unknown> => (await ask(query, by(mal.token), 'shop')).json.data;
+    const join = `CREATE ROLE chiefs; GRANT ROLE chiefs TO USER ${mal.name}`;
+    try {
+      await s.rows(model, 'shop');
+      const before = await rows();
+      expect(await outcome(join, by(mal.token))).toBe('403 forbidden');
+      await admins('CREATE ROLE chiefs', `GRANT EDIT ON role.chiefs TO USER ${mal.name}`);
+      expect(await outcome(`DROP ROLE chiefs; ${join}`, by(mal.token))).toBe('403 forbidden');
+      expect(await rows()).toEqual(before);
+      // those who may make policies there may create it, and others may create other roles
+      await admins('DROP ROLE chiefs');
+      expect(await outcome('CREATE ROLE chiefs; DROP ROLE chiefs', by(own.token))).toBe('200');
+      expect(await outcome('CREATE ROLE painters; DROP ROLE painters', by(mal.token))).toBe('200');
+      // a member sees more
+      await admins('CREATE ROLE chiefs', `GRANT ROLE chiefs TO USER ${mal.name}`);
+      expect(await rows()).not.toEqual(before);
+    } finally {
+      await s.query('DROP ROLE chiefs');
+      await s.query(drop, 'shop');
+    }
+    expect(await outcome('CREATE ROLE chiefs; DROP ROLE chiefs', by(mal.token))).toBe('200');
+  });
+});
+
 describe('The e-mail of a user', () => {
   it('is not looked up for callers who may impersonate nobody', async () => {
     const tom = await user('tom');

@@ -2,8 +2,9 @@
 import { badRequest, SvcError } from '../../errors.ts';
 import { compile } from '../../ontology/compile.ts';
 import type { Concept, Graph } from '../../ontology/graph.ts';
-import type { MappingDef, Model } from '../../ontology/model.ts';
+import { EMPTY_MODEL, isRaw, type MappingDef, type Model } from '../../ontology/model.ts';
 import { fold, sameName } from '../../ontology/names.ts';
+import { walk } from '../plan/tree.ts';
 import { rolesTestedIn, type TestedRoles } from '../read/caller.ts';
 import { sourcesOf } from '../secure/policies.ts';
 import { differences, enforcedOn, type PolicyRules, type Subject } from './enforced.ts';
@@ -136,6 +137,40 @@ export function rolesAskedBy(context: ModelContext, graph: Graph, rules: PolicyR
 const textsOf = ({ rows, masks }: PolicyRules): readonly string[] => [
   ...rows.flatMap((r) => r.conditions.map((c) => c.condition)),
   ...masks.flatMap(({ mask }) => (mask.kind === 'with' ? [mask.expression] : [])),
+];
+
+/**
+ * Folded names of the roles for which views, conditions of logic concepts, calculated properties and measures call `svc_has_role`. If a call computes the name, all
+ * texts in the same definition count, but not the values of rows.
+ */
+export function rolesInTexts(context: ModelContext, model: Model): ReadonlySet<string> {
+  const { texts } = new ModelState(context, compile(EMPTY_MODEL, ''), accessFor({}));
+  const names = new Set<string>();
+  for (const text of selectsOf(model)) {
+    if (!/has_role/i.test(text)) continue;
+    try {
+      const { stmt } = texts.parse(text, undefined);
+      const found = rolesTestedIn(stmt, context.product);
+      for (const name of found.names) names.add(name);
+      if (found.any)
+        walk(stmt, (n) => {
+          if ('A_Const' in n && n.A_Const.sval) names.add(fold(n.A_Const.sval.sval ?? ''));
+          return undefined;
+        });
+    } catch (error) {
+      // nobody reads a text that is not valid any more
+      if (!(error instanceof SvcError)) throw error;
+    }
+  }
+  return names;
+}
+
+/** The texts that may call functions of the caller, as SELECTs. */
+const selectsOf = ({ properties, measures, concepts, views }: Model): readonly string[] => [
+  ...views.flatMap((v) => (isRaw(v) ? [] : [v.sql])),
+  ...[...properties.map((p) => p.expression), ...measures.flatMap((m) => [m.expression, m.filter]), ...concepts.map((c) => c.logic?.condition ?? null)].flatMap(
+    (text) => (text === null ? [] : [`SELECT ${text}`]),
+  ),
 ];
 
 /** True for the parts of a model that SQL depends on. The type requires an entry for each part. */

@@ -1,14 +1,17 @@
-/** Roles that policies name in their SQL. `svc_has_role('r')` is true for any role with that name, even one that is created later. */
-
+/** Roles that policies and stored texts name in their SQL. `svc_has_role('r')` is true for any role with that name, even one that is created later. */
+import { cacheOf } from '../../cache.ts';
 import type { OntologyRow } from '../../catalog/snapshot.ts';
-import { badRequest, forbidden, quoted } from '../../errors.ts';
+import { readModel } from '../../catalog/versions.ts';
+import { badRequest, forbidden, quoted, type SvcError } from '../../errors.ts';
 import type { Name } from '../../language/statements.ts';
 import type { Graph } from '../../ontology/graph.ts';
+import type { Model } from '../../ontology/model.ts';
 import { fold } from '../../ontology/names.ts';
-import { rolesAskedBy, type TestedRoles } from '../../planner/enforcement/index.ts';
+import { type ModelContext, rolesAskedBy, rolesInTexts, type TestedRoles } from '../../planner/enforcement/index.ts';
 import { allowedFunctionsOf } from '../../planner/read/own-functions.ts';
 import { loadGraph } from '../caller/lookup.ts';
 import { mayMakePolicies } from '../caller/policies.ts';
+import type { Runtime } from '../runtime.ts';
 import type { Changing } from './changing.ts';
 import { rulesOf } from './kept-policies.ts';
 
@@ -17,6 +20,13 @@ const kept = new WeakMap<OntologyRow['policies'], { readonly version: string; re
 
 /** Cached roles by graph, with the policies that they were computed from. */
 const known = new WeakMap<Graph, { readonly policies: OntologyRow['policies']; readonly asked: TestedRoles }>();
+
+const contextOf = ({ parser, config }: Runtime, row: OntologyRow): ModelContext => ({
+  parser,
+  product: config.product,
+  activeDatasource: row.active ?? 'main',
+  allowedFunctions: allowedFunctionsOf(row),
+});
 
 async function rolesOf(ctx: Changing, row: OntologyRow): Promise<TestedRoles> {
   const { draft, request } = ctx.session;
@@ -27,29 +37,55 @@ async function rolesOf(ctx: Changing, row: OntologyRow): Promise<TestedRoles> {
   const graph = isDraft ? await draft.graph() : await loadGraph(runtime, row);
   const found = known.get(graph);
   if (found !== undefined && found.policies === row.policies) return found.asked;
-  const { parser, config } = runtime;
-  const context = { parser, product: config.product, activeDatasource: row.active ?? 'main', allowedFunctions: allowedFunctionsOf(row) };
-  const asked = rolesAskedBy(context, graph, rulesOf(row.policies));
+  const asked = rolesAskedBy(contextOf(runtime, row), graph, rulesOf(row.policies));
   known.set(graph, { policies: row.policies, asked });
   if (!isDraft) kept.set(row.policies, { version: row.version, asked });
   return asked;
 }
 
+/** The roles that the texts of versions name. All models together may be larger than the memory for models. */
+const inTexts = cacheOf<ReadonlySet<string>>('roles-in-texts');
+const inDrafts = new WeakMap<Model, ReadonlySet<string>>();
+
+async function rolesInTextsOf(ctx: Changing, row: OntologyRow): Promise<ReadonlySet<string>> {
+  const { draft, request } = ctx.session;
+  const { runtime } = request;
+  if (draft?.row.key === row.key) {
+    const { model } = await draft.graph();
+    const found = inDrafts.get(model) ?? rolesInTexts(contextOf(runtime, row), model);
+    inDrafts.set(model, found);
+    return found;
+  }
+  const key = JSON.stringify([row.id, row.version, row.allowedFunctions]);
+  const known = inTexts.get(key);
+  if (known !== undefined) return known;
+  const model = await readModel(runtime, row.id, row.version);
+  // an ontology that was dropped concurrently has none
+  const read = model === undefined ? new Set<string>() : rolesInTexts(contextOf(runtime, row), model);
+  inTexts.set(key, read, 200 + 200 * read.size);
+  return read;
+}
+
 /**
- * Checks that no policy tests for the name of a new role, unless the caller may create that policy. The creator of a role can add users to it.
+ * Checks that no policy, and no view or other text of an ontology, tests for the name of a new role, unless the caller may create policies there. The creator of a role can add users
+ * to it. A text that computes the name of the role from values of rows does not count: it would prevent all new roles, and anybody who edits an ontology can write one.
  * @throws SvcError 403 `forbidden`
  */
 export async function requireMayCreateRole(ctx: Changing, name: Name): Promise<void> {
-  for (const row of ctx.caller.snapshot.ontologies) {
-    if (row.policies.length === 0 || mayMakePolicies(ctx.principal, row.name)) continue;
-    const { names, any } = await rolesOf(ctx, row);
-    if (!any && !names.has(fold(name.text))) continue;
-    throw forbidden('forbidden', `A policy may test for the role ${quoted(name.text)}, so only users who may create the policy may create the role`, {
+  const refused = (what: string): SvcError =>
+    forbidden('forbidden', `A ${what} may test for the role ${quoted(name.text)}, so only users who may create policies there may create the role`, {
       offset: name.offset,
       hint: 'Ask an administrator to create the role',
     });
+  for (const row of ctx.caller.snapshot.ontologies) {
+    if (mayMakePolicies(ctx.principal, row.name)) continue;
+    const { names, any } = row.policies.length === 0 ? NO_ROLES : await rolesOf(ctx, row);
+    if (any || names.has(fold(name.text))) throw refused('policy');
+    if ((await rolesInTextsOf(ctx, row)).has(fold(name.text))) throw refused('view, condition or expression');
   }
 }
+
+const NO_ROLES: TestedRoles = { names: new Set(), any: false };
 
 /** Checks that no policy tests for a role that is to be dropped. @throws SvcError 400 `in_use` */
 export async function requireRoleUnused(ctx: Changing, name: Name): Promise<void> {
