@@ -60,6 +60,29 @@ describe('an asynchronous answer', () => {
     }
   });
 
+  it('is gone when the model that a policy reads changes', async () => {
+    const ivy = await user('ivy', 'QUERY ON ALL ontology.shop');
+    const opened = (most: number) => s.rows(`CREATE OR REPLACE PROPERTY opened boolean AS SELECT id < ${most}`, 'shop');
+    await opened(3);
+    await s.rows('CREATE OR REPLACE CONCEPT city (id bigint, name string, opened boolean, PRIMARY KEY (id))', 'shop');
+    try {
+      const free = await begun('SELECT name FROM svc.city', by(ivy.token));
+      await s.rows('CREATE POLICY here ON CONCEPT city TO PUBLIC USING (opened)', 'shop');
+      const read = await begun('SELECT name FROM svc.city', by(ivy.token));
+      const ofAdmin = await begun('SELECT name FROM svc.city', by(s.token));
+      expect((await read(by(ivy.token))).text).toContain('Lyon');
+      await opened(2);
+      expect(await read(by(ivy.token))).toEqual(LOST);
+      expect((await ofAdmin(by(s.token))).text).toContain('Lyon');
+      await s.rows('DROP POLICY here', 'shop');
+      // without policies, a change of the model hides nothing
+      expect((await free(by(ivy.token))).text).toContain('Lyon');
+    } finally {
+      await s.query('DROP POLICY here', 'shop');
+      await s.rows('CREATE OR REPLACE CONCEPT city (id bigint, name string, PRIMARY KEY (id)); DROP PROPERTY opened', 'shop');
+    }
+  });
+
   it('of several pieces ends for a slow reader whose right or credential ends', async () => {
     const columns = Array.from({ length: 4 }, (_, i) => `repeat('Berlin', 100000) AS t${i}`).join(', ');
     for (const ends of ['a right', 'the token', null]) {

@@ -22,7 +22,7 @@ async function stillHas(request: ServiceRequest, rights: ReadingRights): Promise
 
 async function has(caller: Caller, { ontology, digest }: ReadingRights): Promise<boolean> {
   const row = ontology === null ? undefined : findOntology(caller, ontology);
-  return (ontology === null || row !== undefined) && (await rightsOf(caller, row)).digest === digest;
+  return (ontology === null || row !== undefined) && (await rightsOf(caller, row, true)).digest === digest;
 }
 
 /** The presentation of an answer to a question, whose rows are never nested. */
@@ -101,7 +101,7 @@ async function start(request: ServiceRequest, { script, presentation, question }
     id,
     caller: { ...earlierOf(caller.principal), name: caller.principal.name },
     owner: await ownerOf(caller.principal),
-    rights: await rightsOf(caller, row),
+    rights: await rightsOf(caller, row, true),
     script,
     requestId: request.requestId,
     permitted: request.permitted,
@@ -195,7 +195,7 @@ export async function runJob(
   } finally {
     if (changed) {
       const after = await resume(job.caller, runtime);
-      changedRights(await rightsOf(after, findOntology(after, job.script.ontology)));
+      changedRights(await rightsOf(after, findOntology(after, job.script.ontology), true));
     }
   }
 }
