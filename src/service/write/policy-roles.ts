@@ -39,13 +39,19 @@ async function rolesOf(ctx: Changing, row: OntologyRow): Promise<TestedRoles> {
   if (found !== undefined && found.policies === row.policies) return found.asked;
   const asked = rolesAskedBy(contextOf(runtime, row), graph, rulesOf(row.policies));
   known.set(graph, { policies: row.policies, asked });
-  if (!isDraft) kept.set(row.policies, { version: row.version, asked });
+  if (isDraft) return asked;
+  kept.set(row.policies, { version: row.version, asked });
+  // the model is not read again for its texts
+  keepTexts(row, rolesInTexts(contextOf(runtime, row), graph.whole.model));
   return asked;
 }
 
 /** The roles that the texts of versions name. All models together may be larger than the memory for models. */
 const inTexts = cacheOf<ReadonlySet<string>>('roles-in-texts');
 const inDrafts = new WeakMap<Model, ReadonlySet<string>>();
+
+const keyOfTexts = (row: OntologyRow): string => JSON.stringify([row.id, row.version, row.allowedFunctions]);
+const keepTexts = (row: OntologyRow, names: ReadonlySet<string>): void => inTexts.set(keyOfTexts(row), names, 200 + 200 * names.size);
 
 async function rolesInTextsOf(ctx: Changing, row: OntologyRow): Promise<ReadonlySet<string>> {
   const { draft, request } = ctx.session;
@@ -56,13 +62,12 @@ async function rolesInTextsOf(ctx: Changing, row: OntologyRow): Promise<Readonly
     inDrafts.set(model, found);
     return found;
   }
-  const key = JSON.stringify([row.id, row.version, row.allowedFunctions]);
-  const known = inTexts.get(key);
+  const known = inTexts.get(keyOfTexts(row));
   if (known !== undefined) return known;
   const model = await readModel(runtime, row.id, row.version);
   // an ontology that was dropped concurrently has none
   const read = model === undefined ? new Set<string>() : rolesInTexts(contextOf(runtime, row), model);
-  inTexts.set(key, read, 200 + 200 * read.size);
+  keepTexts(row, read);
   return read;
 }
 
