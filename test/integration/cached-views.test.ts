@@ -118,7 +118,9 @@ describe('a cached view', () => {
   it('is made for where Citus has its tables, with the same rows and the same digest', async () => {
     await service.rows(
       `CREATE CONCEPT spot (id integer, name string, PRIMARY KEY (id)); CREATE MAPPING m_spot_1 INTO spot AS SELECT id, name FROM shop.t_city WHERE id < 5;
-CREATE MAPPING m_spot_2 INTO spot AS SELECT id, name FROM shop.t_city WHERE id > 4; CREATE ONTOLOGY VIEW pairs AS SELECT a.id, b.name FROM svc.spot a JOIN svc.spot b ON b.id = a.id`,
+CREATE MAPPING m_spot_2 INTO spot AS SELECT id, name FROM shop.t_city WHERE id > 4; CREATE ONTOLOGY VIEW pairs AS SELECT a.id, b.name FROM svc.spot a JOIN svc.spot b ON b.id = a.id;
+CREATE CONCEPT couple (id integer, name string, PRIMARY KEY (id)); CREATE MAPPING m_couple INTO couple AS SELECT u.id, c.name
+  FROM (SELECT id FROM shop.t_city WHERE id < 5 UNION ALL SELECT id FROM shop.t_city WHERE id > 6) u JOIN shop.t_city c ON c.id = u.id`,
       'shop',
     );
     const made: string[] = [];
@@ -131,15 +133,18 @@ CREATE MAPPING m_spot_2 INTO spot AS SELECT id, name FROM shop.t_city WHERE id >
       return real(input, init);
     });
     const table = async () => {
-      await service.rows(cache('pairs'), 'shop');
-      return [String((await caches.shown('pairs')).table_name).slice(0, -16), (await asked('SELECT * FROM vsvc.pairs ORDER BY id')).text];
+      await service.rows(`${cache('pairs')}; ${cache('m_couple').replace('VIEW', 'MAPPING')}`, 'shop');
+      const names = ['pairs', 'm_couple'].map(async (name) => String((await caches.shown(name)).table_name).slice(0, -16));
+      const texts = ['SELECT * FROM vsvc.pairs ORDER BY id', 'SELECT id, name FROM svc.couple ORDER BY id'].map(async (sql) => (await asked(sql)).text);
+      return Promise.all([...names, ...texts]);
     };
     try {
       const before = await table();
       await service.database.superuser("UPDATE kg_catalog.datasources SET placements = '[]', placements_digest = 'x', placed = now() WHERE key = 'main'");
       forgetSnapshots();
       expect(await table()).toEqual(before);
-      expect(made.map((m) => m.includes('OFFSET 0'))).toEqual([false, true]);
+      expect(made.map((m) => m.includes('OFFSET 0'))).toEqual([false, false, true, true]);
+      await service.rows('UNCACHE MAPPING m_couple', 'shop');
     } finally {
       fetched.mockRestore();
       await service.database.superuser("UPDATE kg_catalog.datasources SET placements = NULL, placements_digest = NULL, placed = NULL WHERE key = 'main'");

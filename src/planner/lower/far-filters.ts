@@ -4,8 +4,8 @@
  */
 import { visited } from '../../budget.ts';
 import { COMPARISONS } from '../facts/total.ts';
-import { and, clone, conjuncts, fieldsOf, lastName, type Node, type SelectStmt } from '../plan/tree.ts';
-import { blocksOf } from './correlated.ts';
+import { and, clone, conjuncts, fieldsOf, isSame, lastName, type Node, type SelectStmt } from '../plan/tree.ts';
+import { blocksOf, starOf } from './correlated.ts';
 import { isPlain } from './refused.ts';
 
 type IsSent = (schema: string, table: string) => boolean;
@@ -88,12 +88,17 @@ function send(items: readonly Node[], filter: Filter, isFar: boolean, isSent: Is
   }
 }
 
-/** Sends a filter to the rows of a query without clauses, such as the OFFSET of a barrier, below which a condition must not be. */
+/** Sends a filter to the rows of a query without clauses, such as the OFFSET of a barrier, below which a condition must not be, and to all parts of a union of such queries. */
 function below(query: SelectStmt, { column: [, name], on }: Filter, isFar: boolean, isSent: IsSent): void {
-  if (query.withClause || !isPlain(query)) return;
-  const given = query.targetList?.find((t) => 'ResTarget' in t && t.ResTarget.name === name);
-  const value = given && 'ResTarget' in given ? given.ResTarget.val : undefined;
-  if (!value) return;
+  const parts = partsOf(query);
+  const at = parts?.[0]?.targetList?.findIndex((t) => 'ResTarget' in t && t.ResTarget.name === name) ?? -1;
+  const values = parts?.map((p) => valueAt(p, at)) ?? [];
+  // a comparison of values of several types may mean something else for each of them
+  if (!parts || !values.every((v) => v !== undefined && (values.length === 1 || isSameCast(v, values[0])))) return;
+  for (const [i, part] of parts.entries()) within(part, values[i] as Node, on, isFar, isSent);
+}
+
+function within(query: SelectStmt, value: Node, on: Filter['on'], isFar: boolean, isSent: IsSent): void {
   const inner = columnOf(value);
   if (inner) send(query.fromClause ?? [], { column: inner, on }, isFar, isSent);
   const [table, ...others] = query.fromClause ?? [];
@@ -102,6 +107,25 @@ function below(query: SelectStmt, { column: [, name], on }: Filter, isFar: boole
   if (!isSent(schemaname, relname)) return;
   query.whereClause = and([...conjuncts(query.whereClause), on(clone(value))]) as Node;
 }
+
+/** The parts of a query, of which each row is returned; undefined if a clause decides otherwise. */
+function partsOf(query: SelectStmt): SelectStmt[] | undefined {
+  const { larg, rarg, withClause } = query;
+  if (withClause) return undefined;
+  if (!larg || !rarg) return isPlain(query) ? [query] : undefined;
+  if (query.op !== 'SETOP_UNION' || query.all !== true || query.limitCount || query.limitOffset) return undefined;
+  const [left, right] = [partsOf(larg), partsOf(rarg)];
+  return left && right && [...left, ...right];
+}
+
+function valueAt({ targetList = [] }: SelectStmt, at: number): Node | undefined {
+  const item = targetList.some(starOf) ? undefined : targetList[at];
+  return item && 'ResTarget' in item ? item.ResTarget.val : undefined;
+}
+
+/** True if two expressions are casts to the same type. */
+const isSameCast = (a: Node, b: Node | undefined): boolean =>
+  'TypeCast' in a && b !== undefined && 'TypeCast' in b && isSame(a.TypeCast.typeName, b.TypeCast.typeName);
 
 /** True for a column, with or without casts. */
 const isColumn = (value: Node): boolean => ('TypeCast' in value ? value.TypeCast.arg !== undefined && isColumn(value.TypeCast.arg) : 'ColumnRef' in value);

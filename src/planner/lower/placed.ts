@@ -11,6 +11,7 @@ import { blocksOf, namesColumns, starOf } from './correlated.ts';
 import { sendFilters } from './far-filters.ts';
 import { isPlain } from './refused.ts';
 import { separateUnions } from './separate-unions.ts';
+import { dropUnread } from './unread.ts';
 import { walkSteps } from './walk-together.ts';
 
 /** The name of the column. No other column begins so. */
@@ -20,6 +21,7 @@ const KEY = '~d';
 export const targetFor = (placements: Placements): Target => ({
   apply: (statement, declared) => {
     sendFilters(statement, (schema, table) => Boolean(placements.get(JSON.stringify([schema, table]))));
+    if (declared.some((d) => placements.get(JSON.stringify([d.schema, d.name])) !== null)) dropUnread(statement);
     keyUnions(statement, placements, declared);
     keepExists(statement, (schema, table) => placements.has(JSON.stringify([schema, table])));
     separateUnions(statement, placements);

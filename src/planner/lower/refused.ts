@@ -84,6 +84,9 @@ export const isOneSelect = (query: SelectStmt): boolean =>
 /** True if a condition on the rows of a query may be applied to the rows of its FROM. */
 export const isPlain = (query: SelectStmt): boolean => isOneSelect(query) && !dependsOnRows(query.targetList);
 
+/** True if a select list calls a function with such a name outside of its sub-queries. */
+export const isSuchCall = (targets: readonly Node[], isSuch: (name: string) => boolean): boolean => calls(targets, (c) => isSuch(lastName(c.funcname)));
+
 /** True for a call in a select list that decides how many rows there are. */
 const changes = ({ funcname }: FuncCall): boolean => isAggregate(lastName(funcname)) || SET_RETURNING.has(lastName(funcname));
 

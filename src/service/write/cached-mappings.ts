@@ -10,11 +10,12 @@ import { fold } from '../../ontology/names.ts';
 import { cachedSelect, type Uncacheable } from '../../planner/cached.ts';
 import { cachedColumn } from '../../planner/read/cached-rows.ts';
 import { allowedFunctionsOf } from '../../planner/read/own-functions.ts';
-import { attachedDatasource } from '../caller/datasource.ts';
+import { attachedDatasource, findDatasource } from '../caller/datasource.ts';
 import { unknownInStatement } from '../caller/lookup.ts';
 import { digestIn } from '../caller/mapping-digest.ts';
 import { mayMakePolicies } from '../caller/policies.ts';
 import { seenBy, seesAll } from '../caller/sight.ts';
+import { sqlFor, targetNow } from '../read/placements.ts';
 import { verified } from '../read/verified.ts';
 import { cacheOptions } from './cache-options.ts';
 import { editable, editedDatasource, findOrRoom, refreshing, removing, requireFresh, requireWriter } from './caching.ts';
@@ -57,7 +58,8 @@ async function cacheMapping(ctx: Changing, { name, datasource: other, options: w
   const select = cachedSelect(graph, runtime.parser, mapping, allowedFunctionsOf(draft.row));
   if (typeof select === 'string')
     throw badRequest('not_supported', `the mapping ${quoted(mapping.name)} cannot be cached: ${WHY[select]}`, { offset: name.offset });
-  const rows = verified(runtime, select.sql, select.declared);
+  const placed = await targetNow(ctx.caller.snapshot, findDatasource(runtime, ctx.caller, mapping.datasource));
+  const rows = verified(runtime, sqlFor(placed, runtime.parser, select), select.declared);
   const indexes = options.indexes ? indexesOf(graph, mapping) : [];
   const mayLengthen = mayMakePolicies(principal, draft.name);
   const read = { rows, sources: select.declared.tables, indexes };

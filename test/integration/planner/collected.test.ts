@@ -59,6 +59,13 @@ it('conditions of the mapping and of the caller are applied where rows are colle
   expect(sql).toMatch(/size::integer::integer AS size FROM \(SELECT [^()]*FROM s\.town WHERE size <> 'large' AND name::text = 't1' OFFSET 0\) AS town/);
 });
 
+it('so are comparisons of the caller with several mappings', async () => {
+  const query = "SELECT g.id, t.tid FROM svc.guest g JOIN svc.town t ON g.town < t.tid WHERE g.v = 7 AND g.label <> 'g2'";
+  const { sql } = tables.plan(query, REWRITE);
+  expect(await tables.rows(query, REWRITE)).toEqual(await tables.rows(query));
+  expect(sql.match(/FROM s\.guest(?: AS x)? WHERE [^()]* AND (?:x\.)?v::integer = 7 [^()]*OFFSET 0\)/g) ?? sql).toHaveLength(2);
+});
+
 describe('mappings that join tables have the same rows', () => {
   const joined = 's.guest x LEFT JOIN s.town t ON t.tid = x.town';
   it.each([

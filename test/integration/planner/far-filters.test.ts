@@ -10,11 +10,16 @@ import { PlannedTables } from '../../support/planned.ts';
 const parser = await loadNodeParser();
 const TABLES = `CREATE SCHEMA s; CREATE TABLE s.town (tid integer PRIMARY KEY, name text, land integer); INSERT INTO s.town SELECT n, 't' || n % 4, n % 3 FROM generate_series(1, 9) n;
   CREATE TABLE s.land (lid integer PRIMARY KEY, size integer); INSERT INTO s.land VALUES (0, 10), (1, 20);
+  CREATE TABLE s.isle (iid integer PRIMARY KEY, name text, code varchar(3)); INSERT INTO s.isle SELECT n, 't' || n % 3, n FROM generate_series(10, 14) n;
   CREATE TABLE s.guest (id integer PRIMARY KEY, label text, town integer, v integer); INSERT INTO s.guest SELECT n, 'g' || n % 3, nullif(n % 11, 5), n FROM generate_series(1, 40) n;`;
 const MODEL = `CREATE ONTOLOGY far;
   CREATE CONCEPT land (lid integer, size integer, PRIMARY KEY (lid));
   CREATE CONCEPT town (tid integer, name string, land integer, PRIMARY KEY (tid), CONSTRAINT lies_in FOREIGN KEY (land) REFERENCES land (lid) INVERSEOF towns);
-  CREATE CONCEPT guest (id integer, label string, town integer, v integer, PRIMARY KEY (id), CONSTRAINT lives_in FOREIGN KEY (town) REFERENCES town (tid) INVERSEOF houses);
+  CREATE CONCEPT guest (id integer, label string, town integer, v integer, PRIMARY KEY (id), CONSTRAINT lives_in FOREIGN KEY (town) REFERENCES town (tid) INVERSEOF houses,
+    CONSTRAINT near FOREIGN KEY (town) REFERENCES spot (sid) INVERSEOF guests);
+  CREATE CONCEPT spot (sid integer, name string, size integer, PRIMARY KEY (sid));
+  CREATE MAPPING m_spot_town INTO spot AS SELECT tid AS sid, name, land AS size FROM s.town;
+  CREATE MAPPING m_spot_isle INTO spot AS SELECT iid AS sid, name, iid + 1 AS size FROM s.isle WHERE iid <> 12;
   CREATE MAPPING m_land INTO land AS SELECT lid, size FROM s.land;
   CREATE MAPPING m_town INTO town AS SELECT tid, name, land FROM s.town;
   CREATE MAPPING m_guest INTO guest AS SELECT id, label, town, v FROM s.guest;`;
@@ -23,7 +28,7 @@ const distributed = (...names: string[]): Partial<PlanContext> => {
   const target = targetFor(new Map(names.map((name, group) => [JSON.stringify(['s', name]), { column: 'x', group }])));
   return { target: () => target };
 };
-const ALL = distributed('guest', 'town', 'land');
+const ALL = distributed('guest', 'town', 'land', 'isle');
 
 let tables: PlannedTables;
 beforeAll(async () => {
@@ -46,6 +51,9 @@ it.each([
   ['SELECT label FROM dsvc.guest WHERE \'t2\' <= "lives_in[town].name" AND "lives_in[town].tid" BETWEEN 2 AND 6', 1],
   ['SELECT SUM(v) AS v FROM dsvc.guest WHERE "lives_in[town].lies_in[land].size" = 20', 1],
   ['SELECT label FROM dsvc.guest WHERE "lives_in[town].name" = \'t1\' AND "lives_in[town].lies_in[land].size" < 15', 2],
+  // in each part of a union that has a column there
+  ['SELECT label FROM dsvc.guest WHERE "near[spot].name" = \'t1\'', 1],
+  ['SELECT label FROM dsvc.guest WHERE "near[spot].name" <> \'t1\' AND "near[spot].size" > 0', 1],
   ["SELECT g.label, t.name FROM dsvc.guest g LEFT JOIN dsvc.town t ON t.tid = g.town WHERE t.name <> 't1'", 1],
 ])('repeats the comparison: %s', async (query, count) => {
   expect(await sent(query)).toBe(count);
@@ -61,6 +69,8 @@ it.each([
   'SELECT label FROM dsvc.guest WHERE v = 5',
   'SELECT t.name, q.n FROM dsvc.town t LEFT JOIN (SELECT town, COUNT(*) AS n FROM dsvc.guest GROUP BY town) q ON q.town = t.tid WHERE q.n > 1',
   'SELECT t.name, q.v FROM dsvc.town t JOIN (SELECT town, v FROM dsvc.guest ORDER BY v LIMIT 3) q ON q.town = t.tid WHERE q.v > 1',
+  "SELECT g.label FROM dsvc.guest g JOIN (SELECT sid, name FROM dsvc.spot UNION SELECT tid, name FROM dsvc.town) q ON q.sid = g.town WHERE q.name = 't1'",
+  "SELECT g.label FROM dsvc.guest g JOIN (SELECT sid, name FROM dsvc.spot ORDER BY sid LIMIT 5) q ON q.sid = g.town WHERE q.name = 't1'",
   'SELECT g.label FROM dsvc.town t FULL JOIN dsvc.guest g ON t.tid = g.town WHERE g.v > 4',
 ])('repeats nothing: %s', async (query) => {
   expect(await sent(query)).toBe(0);
@@ -70,4 +80,12 @@ it('only at distributed tables', async () => {
   const query = 'SELECT label FROM dsvc.guest WHERE "lives_in[town].name" = \'t1\'';
   expect(await sent(query, distributed('guest'))).toBe(0);
   expect(await sent(query, distributed('town'))).toBe(1);
+});
+
+it('in all parts of a union, after the condition of the mapping', () => {
+  const { sql } = tables.plan('SELECT label FROM dsvc.guest WHERE "near[spot].name" = \'t1\' AND "near[spot].size" > 0', ALL);
+  expect(sql).toMatch(/FROM s\.town WHERE name::text = 't1' AND land::integer > 0 UNION ALL/);
+  // the size is computed there
+  expect(sql).toMatch(/FROM s\.isle WHERE iid <> 12 AND name::text = 't1'/);
+  expect(sql).not.toMatch(/iid \+ 1\)::integer > 0/);
 });
