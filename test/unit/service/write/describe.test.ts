@@ -55,7 +55,7 @@ describe('the columns of the views of a script', () => {
     expect(answer).toEqual(types(120));
   });
 
-  it('are asked for once for each datasource, and alone if there is only one', async () => {
+  it('are asked for in a request for each datasource', async () => {
     const other = { ...datasource, name: 'other' };
     const { answer, asked } = await ask([...views(2), question('view', 'w', 'SELECT 1 AS n', 0, other)]);
     expect(asked.toSorted()).toEqual([1, 2]);
