@@ -12,6 +12,11 @@ import { buildParser } from './build-parser.ts';
 import { shorten } from './shorten.ts';
 
 const PROJECT = fileURLToPath(new URL('../', import.meta.url));
+/** The packages of the AI SDK. */
+const SDK = /[/\\]node_modules[/\\](@ai-sdk[/\\][\w-]+|ai|workers-ai-provider)[/\\]dist[/\\].*\.m?js$/;
+/** Calls in them that only make a schema or the description of a tool. They are not marked, so the bundler would keep those that nothing uses. */
+const SCHEMAS =
+  /^((?:var|const|let) [\w$]+ = )(?=(?:lazySchema\d*|createProvider\w+|create\w*Handler|withJsonValueCheck|createIdGenerator(?:\$\d)?|z\d*(?:\$\d)?\.\w+)\()/gm;
 const LEFT_OUT = './src/llm/providers/left-out.ts';
 
 /** Replacements of omitted modules for the bundler: the specifiers of src/llm/models.ts. */
@@ -51,6 +56,10 @@ export async function bundle({ outdir, entry = 'src/index.ts', providers = PROVI
         return to === undefined ? undefined : { path: join(PROJECT, to) };
       }),
   };
+  const pure: Plugin = {
+    name: 'pure',
+    setup: (b) => b.onLoad({ filter: SDK }, async ({ path }) => ({ contents: (await readFile(path, 'utf8')).replace(SCHEMAS, '$1/* @__PURE__ */ ') })),
+  };
   // a script inside of a text, which esbuild leaves as it is
   const shortening: Plugin = {
     name: 'shortening',
@@ -79,7 +88,7 @@ export async function bundle({ outdir, entry = 'src/index.ts', providers = PROVI
     loader: { '.wasm': 'copy' },
     assetNames: '[name]-[hash]',
     chunkNames: 'part-[hash]',
-    plugins: [replacing, shortening],
+    plugins: [replacing, shortening, pure],
     metafile: true,
     logLevel: 'silent',
   });
