@@ -17,6 +17,8 @@ const SDK = /[/\\]node_modules[/\\](@ai-sdk[/\\][\w-]+|ai|workers-ai-provider)[/
 /** Calls in them that only make a schema or the description of a tool. They are not marked, so the bundler would keep those that nothing uses. */
 const SCHEMAS =
   /^((?:var|const|let) [\w$]+ = )(?=(?:lazySchema\d*|createProvider\w+|create\w*Handler|withJsonValueCheck|createIdGenerator(?:\$\d)?|z\d*(?:\$\d)?\.\w+)\()/gm;
+/** Methods that only Vercel's workflows call. Computed names of static methods make esbuild keep the class. */
+const WORKFLOWS = /static \[WORKFLOW_(SERIALIZE|DESERIALIZE)\d*\]\(/g;
 const LEFT_OUT = './src/llm/providers/left-out.ts';
 
 /** Replacements of omitted modules for the bundler: the specifiers of src/llm/models.ts. */
@@ -58,7 +60,10 @@ export async function bundle({ outdir, entry = 'src/index.ts', providers = PROVI
   };
   const pure: Plugin = {
     name: 'pure',
-    setup: (b) => b.onLoad({ filter: SDK }, async ({ path }) => ({ contents: (await readFile(path, 'utf8')).replace(SCHEMAS, '$1/* @__PURE__ */ ') })),
+    setup: (b) =>
+      b.onLoad({ filter: SDK }, async ({ path }) => ({
+        contents: (await readFile(path, 'utf8')).replace(SCHEMAS, '$1/* @__PURE__ */ ').replace(WORKFLOWS, 'static WORKFLOW_$1('),
+      })),
   };
   // a script inside of a text, which esbuild leaves as it is
   const shortening: Plugin = {
