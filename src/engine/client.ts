@@ -6,7 +6,7 @@ import { readBounded } from '../bytes.ts';
 import { isSafeAddress } from '../connection.ts';
 import { SvcError } from '../errors.ts';
 import { connectionHeader, type Datasource } from './datasource.ts';
-import { CONFLICT, callerGone, DatasourceFault, datasourceFailed, type FaultContext, faultOf, isUnprepared, statementTimeout } from './errors.ts';
+import { CONFLICT, callerGone, DatasourceFault, datasourceFailed, type FaultContext, isUnprepared, statementTimeout } from './errors.ts';
 import { type Statement, sqlOf } from './statement.ts';
 
 export type Fetch = (input: string, init: RequestInit) => Promise<Response>;
@@ -86,6 +86,7 @@ export async function send(ds: Datasource, statements: Statement | readonly Stat
       const response = await exchange(ds, statements, options, abort.signal);
       if (response.status === 200) return { response, abort: () => abort.abort(), release, watch, failure };
       const { bytes } = await readBounded(response.body, ERROR_BYTES);
+      const { faultOf } = await import('./faults.ts');
       const fault = faultOf(response.status, new TextDecoder().decode(bytes), options);
       if (again && (isUnprepared(fault) || (options.retry && fault.code === CONFLICT))) continue;
       release();

@@ -12,7 +12,7 @@ import { graphOf } from '../../examples/world/graph.ts';
 import { loadWorldTables } from '../../examples/world/load.ts';
 import { RIGHTS } from '../../src/cli/doctor-role.ts';
 import { loadNodeParser } from '../../src/cli/node-parser.ts';
-import { faultOf } from '../../src/engine/errors.ts';
+import { faultOf } from '../../src/engine/faults.ts';
 import { PLACEMENTS, placementsIn } from '../../src/engine/placements.ts';
 import { SvcError } from '../../src/errors.ts';
 import { type FinishedRewrite, type Plan, planSelect, type Target } from '../../src/planner/index.ts';

@@ -98,7 +98,7 @@ function readIn(block: SelectStmt, alias: string, query: Node): ReadonlySet<stri
 }
 
 /**
- * Removes columns from all parts of a query. If none is read, a constant takes their place.
+ * Removes columns from all parts of a query. If it reads no column, a constant takes their place.
  * @param alias may name the columns by their places
  * @returns true if the query has changed
  */

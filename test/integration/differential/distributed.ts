@@ -3,7 +3,7 @@
  * by one of their columns without NULL, which their names and columns choose, or are reference tables. LAYOUT=n chooses others.
  */
 import pg from 'pg';
-import { faultOf } from '../../../src/engine/errors.ts';
+import { faultOf } from '../../../src/engine/faults.ts';
 import { PLACEMENTS, placementsIn } from '../../../src/engine/placements.ts';
 import type { Target } from '../../../src/planner/index.ts';
 import { targetFor } from '../../../src/planner/lower/placed.ts';

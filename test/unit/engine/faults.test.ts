@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { DatasourceFault, faultOf, scrubber } from '../../../src/engine/errors.ts';
+import { DatasourceFault } from '../../../src/engine/errors.ts';
+import { faultOf, scrubber } from '../../../src/engine/faults.ts';
 
 const pg = (code: string | null, message: string, more: Record<string, unknown> = {}): string => JSON.stringify({ message, code, ...more });
 
