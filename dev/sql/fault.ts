@@ -15,6 +15,9 @@ export const timedOut = () => new SqlFault('canceling statement due to statement
 /** The error of a statement whose caller has disconnected (SQLSTATE 57014); no one reads it. */
 export const cancelled = () => new SqlFault('canceling statement due to user request', { severity: 'ERROR', code: '57014', routine: 'ProcessInterrupts' });
 
+/** The error of a statement for which Citus has lost an intermediate result (SQLSTATE 0A000), so that it can be sent in another form. */
+export const incomplete = () => new SqlFault('the distributed database has lost rows of a part of the statement', { severity: 'ERROR', code: '0A000' });
+
 /** The error if the database's process has ended during a statement. */
 export const crashed = () => new SqlFault('the database ended while it ran the statement', { severity: 'FATAL', code: '57P02' });
 

@@ -1,11 +1,13 @@
 import pg from 'pg';
 import type { Answer } from './answer.ts';
-import { asFault, cancelled } from './fault.ts';
+import { asFault, cancelled, incomplete } from './fault.ts';
 import { RequestFault, type Statement } from './protocol.ts';
 import type { SlowReaders } from './slow-readers.ts';
 import { type ArrayTypes, toJson } from './values.ts';
 
 const FIRST_USER_OID = 16384;
+/** The code of Citus' warning that it cannot find an intermediate result of a statement: it has read no rows instead. */
+const LOST_ROWS = 'CIINF';
 const ARRAYS = `SELECT a.oid::int8::text, a.typelem::int8::text, e.typdelim::text FROM pg_catalog.pg_type a JOIN pg_catalog.pg_type e ON e.oid = a.typelem
   WHERE a.typoutput = 'pg_catalog.array_out'::pg_catalog.regproc`;
 const asText = { getTypeParser: () => (value: string) => value } as unknown as pg.CustomTypesConfig;
@@ -75,6 +77,11 @@ export async function runStatement(running: Running, statement: Statement, rawTe
     const oids = fields.map((f) => f.dataTypeID);
     if (!rawText && !types.knows(oids)) later = [];
   };
+  // Citus goes on without the rows
+  const onNotice = ({ code }: { readonly code?: string | undefined }): void => {
+    if (code === LOST_ROWS) fault ??= incomplete();
+  };
+  client.on('notice', onNotice);
   const result = await new Promise<pg.QueryResultBase>((resolve, reject) => {
     const config = { name, text: statement.query, values: statement.params, rowMode: 'array', types: asText, queryMode: 'extended' };
     const query = new pg.Query(config as pg.QueryConfig) as CopyingQuery;
@@ -98,7 +105,7 @@ export async function runStatement(running: Running, statement: Statement, rawTe
     query.on('error', (error: unknown) => reject(fault ?? asFault(error)));
     query.on('end', (end: unknown) => (fault ? reject(fault) : resolve(end as pg.QueryResultBase)));
     send(query);
-  });
+  }).finally(() => client.off('notice', onNotice));
   if (!open) begin(result.fields);
   if (later) {
     // An unknown user-defined type (an array of an enum, say) can only be looked up after the statement, in its transaction.

@@ -82,6 +82,17 @@ describe.skipIf(postgresPrograms() === undefined)('a session of the gateway', ()
     }
   });
 
+  it('refuses a statement for which Citus has lost rows, which it only warns of', async () => {
+    const warning = (code: string): string => `CREATE OR REPLACE FUNCTION public.warned() RETURNS int LANGUAGE plpgsql AS
+      $$ BEGIN RAISE WARNING 'Query could not find the intermediate result file' USING ERRCODE = '${code}'; RETURN 1; END $$`;
+    await admin.query(warning('CIINF'));
+    const got = await run('SELECT public.warned() FROM generate_series(1, 3)');
+    expect([got.code, got.rows]).toEqual(['0A000', undefined]);
+    await admin.query(warning('01000'));
+    expect(await rows('SELECT public.warned()')).toEqual([[1]]);
+    await admin.query('DROP FUNCTION public.warned');
+  });
+
   describe('prepares', () => {
     it('a text when it is used again, and keeps it over requests', async () => {
       const before = Number(await prepared());
