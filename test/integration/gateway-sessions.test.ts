@@ -211,7 +211,12 @@ describe.skipIf(postgresPrograms() === undefined)('a session of the gateway', ()
     ['a temporary view over a table', ['CREATE TEMP VIEW thing AS SELECT 9 AS a'], 'SELECT a FROM thing', 1],
     ['a listener', ['LISTEN news'], 'SELECT count(*)::int FROM pg_listening_channels()', 0],
     ['a cursor', ['DECLARE c CURSOR WITH HOLD FOR SELECT 1'], 'SELECT count(*)::int FROM pg_cursors WHERE is_holdable', 0],
-    ['a lock', ['SELECT pg_advisory_lock(42)'], "SELECT count(*)::int FROM pg_locks WHERE locktype = 'advisory'", 0],
+    [
+      'a lock',
+      ['SELECT pg_advisory_lock(42)'],
+      "SELECT count(*)::int FROM pg_locks WHERE locktype = 'advisory' AND objid = 7 AND database = (SELECT oid FROM pg_database WHERE datname = current_database())",
+      0,
+    ],
     ['a prepared statement', ['PREPARE mine AS SELECT 1'], 'SELECT count(*)::int FROM pg_prepared_statements WHERE from_sql', 0],
     ['an open transaction', ['BEGIN', 'INSERT INTO thing VALUES (99)'], 'SELECT count(*)::int FROM pg_prepared_statements WHERE from_sql', 0],
     [
@@ -261,7 +266,11 @@ describe.skipIf(postgresPrograms() === undefined)('a session of the gateway', ()
     it('may take but not release them is reset completely', async () => {
       await warm('SELECT a FROM public.thing', [], 'half');
       await rows('SELECT pg_advisory_lock(7)', [], 'half');
-      expect(await rows("SELECT count(*)::int FROM pg_locks WHERE locktype = 'advisory'")).toEqual([[0]]);
+      expect(
+        await rows(
+          "SELECT count(*)::int FROM pg_locks WHERE locktype = 'advisory' AND objid = 7 AND database = (SELECT oid FROM pg_database WHERE datname = current_database())",
+        ),
+      ).toEqual([[0]]);
       expect(await prepared('half')).toBe(0);
     });
   });
