@@ -3,7 +3,8 @@ import type { Caller } from '../../auth/authenticate.ts';
 import { STEPS_OF_A_CHARACTER, stepsOfPiece, visited } from '../../budget.ts';
 import type { Datasource } from '../../engine/datasource.ts';
 import { httpEngine } from '../../engine/engine.ts';
-import { isDistributed } from '../../engine/settings.ts';
+import { DatasourceFault } from '../../engine/errors.ts';
+import { isDistributed, knownRole } from '../../engine/settings.ts';
 import { badRequest, SvcError } from '../../errors.ts';
 import { quoteBack } from '../../language/quote.ts';
 import type { Places } from '../../ontology/apply.ts';
@@ -97,19 +98,48 @@ export function questionsAbout(
  */
 export async function described(runtime: Runtime, model: Model, questions: readonly Question[]): Promise<Model> {
   if (questions.length === 0) return model;
-  const answers = new Map<string, readonly ColumnDef[]>();
-  const queue = batchesOf(questions);
-  const work = async (): Promise<void> => {
-    for (let of = queue.shift(); of !== undefined; of = queue.shift())
-      for (const [i, columns] of (await columnsOfAll(runtime, of)).entries()) answers.set(keyOf(of[i] as Question), columns);
-  };
-  await Promise.all(Array.from({ length: Math.min(CONCURRENCY, queue.length) }, work));
+  const answers = await answersOf(runtime, questions);
   for (const [q, columns] of await collations(runtime, questions, answers)) answers.set(keyOf(q), columns);
   const withColumns = <T extends { readonly name: string; readonly columns: readonly ColumnDef[] }>(kind: string, def: T): T => {
     const columns = answers.get(`${kind} ${fold(def.name)}`);
     return columns === undefined ? def : { ...def, columns };
   };
   return { ...model, mappings: model.mappings.map((m) => withColumns('mapping', m)), views: model.views.map((v) => withColumns('view', v)) };
+}
+
+/** Asks for the columns of all questions, in requests of many SELECTs. The SELECTs of a request that fails are asked for one by one, so that an error belongs to one of them. */
+async function answersOf(runtime: Runtime, questions: readonly Question[]): Promise<Map<string, readonly ColumnDef[]>> {
+  const answers = new Map<string, readonly ColumnDef[]>();
+  const alone = new Set<Question>();
+  const unreached = new Set<string>();
+  await concurrently(batchesOf(questions), async (of) => {
+    const all = of.length === 1 ? undefined : await columnsOfAll(runtime, of);
+    for (const [i, question] of of.entries()) {
+      if (all === undefined) alone.add(question);
+      else answers.set(keyOf(question), named(question, all[i] as readonly ColumnDef[]));
+    }
+  });
+  await concurrently(
+    questions.filter((q) => alone.has(q)),
+    async (question) => void answers.set(keyOf(question), await columnsOf(runtime, question, unreached)),
+  );
+  return answers;
+}
+
+/** Runs tasks, some of them at the same time. After an error none begins. */
+async function concurrently<T>(tasks: readonly T[], run: (task: T) => Promise<void>): Promise<void> {
+  const queue = [...tasks];
+  const work = async (): Promise<void> => {
+    for (let task = queue.shift(); task !== undefined; task = queue.shift()) {
+      try {
+        await run(task);
+      } catch (error) {
+        queue.length = 0;
+        throw error;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(CONCURRENCY, queue.length) }, work));
 }
 
 const keyOf = ({ kind, name }: Pick<Question, 'kind' | 'name'>): string => `${kind} ${fold(name)}`;
@@ -119,15 +149,17 @@ const SELECTS_PER_REQUEST = 50;
 /** The maximum length of the SELECTs of one request together, unless there is only one. */
 const CHARACTERS_PER_REQUEST = 512 * 1024;
 
-/** Groups questions to the same datasource into requests. */
+/** Groups questions to the same datasource into requests. The first question to a datasource with unknown settings is alone: such a request reads them, too. */
 function batchesOf(questions: readonly Question[]): Question[][] {
   const batches: Question[][] = [];
   for (const of of Map.groupBy(questions, (q) => q.datasource.name).values()) {
     let open: Question[] = [];
     let characters = 0;
+    let most = knownRole((of[0] as Question).datasource) === undefined ? 1 : SELECTS_PER_REQUEST;
     for (const question of of) {
       characters += question.text.sql.length;
-      if (open.length === 0 || open.length === SELECTS_PER_REQUEST || characters > CHARACTERS_PER_REQUEST) {
+      if (open.length === 0 || open.length === most || characters > CHARACTERS_PER_REQUEST) {
+        if (batches.at(-1) === open) most = SELECTS_PER_REQUEST;
         open = [];
         characters = question.text.sql.length;
         batches.push(open);
@@ -183,33 +215,34 @@ function cubeItem(state: PlanState, cube: ViewDef): ReturnType<typeof viewItem> 
   return { query: { SelectStmt: parsed.stmt }, columns };
 }
 
-/** The columns of several SELECTs over one datasource, in one request. If it fails, they are asked for one by one, so that the error belongs to one of them. */
-async function columnsOfAll(runtime: Runtime, questions: readonly Question[]): Promise<(readonly ColumnDef[])[]> {
-  const [first] = questions;
-  if (first !== undefined && questions.length > 1) {
-    try {
-      const texts = questions.map((q) => q.text);
-      const found = await httpEngine.describeAll(first.datasource, texts, { timeoutMs: runtime.config.statementTimeoutMs, ownText: true });
-      return questions.map((q, i) => named(q, found[i] as readonly ColumnDef[]));
-    } catch (error) {
-      if (!(error instanceof SvcError)) throw error;
-    }
+/** The columns of several SELECTs over one datasource, in one request; undefined if it fails. */
+async function columnsOfAll(runtime: Runtime, questions: readonly Question[]): Promise<(readonly ColumnDef[])[] | undefined> {
+  const { datasource } = questions[0] as Question;
+  const texts = questions.map((q) => q.text);
+  try {
+    return await httpEngine.describeAll(datasource, texts, { timeoutMs: runtime.config.statementTimeoutMs, ownText: true });
+  } catch (error) {
+    if (!(error instanceof SvcError)) throw error;
+    return undefined;
   }
-  const answers: (readonly ColumnDef[])[] = [];
-  for (const question of questions) answers.push(await columnsOf(runtime, question));
-  return answers;
 }
 
 /** The columns of an answer, with the names that are known from the text. */
 const named = ({ columns }: Question, found: readonly ColumnDef[]): readonly ColumnDef[] =>
   columns.length === found.length ? columns.map((name, i) => ({ ...found[i], name })) : found;
 
-async function columnsOf(runtime: Runtime, question: Question): Promise<readonly ColumnDef[]> {
-  const { columns } = question;
+/** The columns of one SELECT. @param unreached names of datasources that did not answer: views over concepts are not asked for there */
+async function columnsOf(runtime: Runtime, question: Question, unreached: Set<string>): Promise<readonly ColumnDef[]> {
+  const { columns, datasource, lenient } = question;
+  const unknown = columns.map((name) => ({ name }));
+  if (lenient && unreached.has(datasource.name)) return unknown;
   try {
-    return named(question, await httpEngine.describe(question.datasource, question.text, { timeoutMs: runtime.config.statementTimeoutMs, ownText: true }));
+    return named(question, await httpEngine.describe(datasource, question.text, { timeoutMs: runtime.config.statementTimeoutMs, ownText: true }));
   } catch (error) {
-    if (question.lenient) return columns.map((name) => ({ name }));
+    if (lenient) {
+      if (!isOfStatement(error)) unreached.add(datasource.name);
+      return unknown;
+    }
     if (!(error instanceof SvcError) || error.status !== 400) throw error;
     // PostgreSQL's position refers to the printed text, so use the offset of the definition
     throw badRequest(`${question.kind}_failed`, `the ${question.kind} \`${question.name}\` is not valid on its datasource: ${error.message}`, {
@@ -219,3 +252,6 @@ async function columnsOf(runtime: Runtime, question: Question): Promise<readonly
     });
   }
 }
+
+/** True for an error that PostgreSQL reported, and false if the datasource could not be asked. */
+const isOfStatement = (error: unknown): boolean => error instanceof SvcError && error.cause instanceof DatasourceFault && error.cause.sqlstate !== undefined;
