@@ -13,7 +13,7 @@ const MAX_REQUEST_BYTES = 16 * 1024 * 1024;
 const MOST_PIPELINED = 8;
 /** How long the rest of the body of a refused request is read, so that its caller can read the answer. */
 const LINGER_MS = 1000;
-/** How long a caller may take for the TLS handshake, and for the headers of a request. Node's own times are one and two minutes. */
+/** The default of `greetingMs`. Node's own times are one and two minutes. */
 const GREETING_MS = 15_000;
 /** A Host header that names the loopback interface: another one comes from a page whose name leads to this machine. */
 export const LOOPBACK = /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/i;
@@ -31,6 +31,10 @@ export interface SqlServerOptions {
   /** Default: 64 MiB, completely buffered, as on Neon. */
   limits?: Partial<AnswerLimits>;
   metrics?: Metrics | undefined;
+  /** How long a caller may take for the TLS handshake, and for the headers of a request. Default 15 seconds. */
+  greetingMs?: number;
+  /** How long the connection of a caller who has not logged in stays open after an answer, if it is not closed at once. Default 5 seconds. */
+  idleMs?: number;
 }
 
 /** A running server. */
@@ -48,19 +52,19 @@ export interface SqlServer {
  * it has TLS), 401 for a wrong or missing login, and no CORS headers.
  */
 export async function startSqlServer(options: SqlServerOptions): Promise<SqlServer> {
-  const { backend, tls, host = '127.0.0.1' } = options;
+  const { backend, tls, host = '127.0.0.1', greetingMs = GREETING_MS } = options;
   if (!tls && host !== '127.0.0.1' && host !== '::1') throw new Error(`without TLS the SQL endpoint listens on 127.0.0.1 only, not on ${host}`);
   const maxBytes = options.limits?.maxBytes ?? 64 * 1024 * 1024;
   const limits = { maxBytes, holdBytes: options.limits?.holdBytes ?? maxBytes };
-  const strangers = new Strangers();
+  const strangers = new Strangers(options.idleMs);
   const handle = (request: IncomingMessage, response: ServerResponse) => {
     if (!isInTurn(request, response)) return;
     count(response, options.metrics);
     strangers.answering(request.socket, response);
     void answer({ backend, limits, strangers, loopbackOnly: !tls }, request, response);
   };
-  const times = { headersTimeout: GREETING_MS, connectionsCheckingInterval: GREETING_MS / 5 };
-  const server: Server = tls ? createTlsServer({ ...tls, ...times, handshakeTimeout: GREETING_MS }, handle) : createServer(times, handle);
+  const times = { headersTimeout: greetingMs, connectionsCheckingInterval: greetingMs / 5 };
+  const server: Server = tls ? createTlsServer({ ...tls, ...times, handshakeTimeout: greetingMs }, handle) : createServer(times, handle);
   server.on('connection', (socket: Socket) => strangers.arrived(socket));
   // A kept-alive connection must not be closed just before the client's next request.
   server.keepAliveTimeout = 600_000;
@@ -142,7 +146,11 @@ async function answer({ backend, limits, strangers, loopbackOnly }: Parts, reque
     after = await backend.run(readRequest(body, request.headers, login), output, gone.signal);
     output.end();
   } catch (error) {
+    // a short body is read until then
+    await new Promise(setImmediate);
     if (!gone.signal.aborted) {
+      // A connection that ended only later could end just as its caller sends the next request. With a part of the body unread, the caller could miss the answer.
+      if (request.complete && strangers.includes(request.socket)) response.setHeader('connection', 'close');
       output.fail(error);
       endBody(request);
     }

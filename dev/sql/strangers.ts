@@ -4,7 +4,7 @@ import { networkOf } from './login-queue.ts';
 
 /** The most connections at once whose callers have not logged in. A process with a usual limit of open files has room for them. */
 export const MOST_STRANGERS = 800;
-/** How long such a connection stays open after an answer. */
+/** How long such a connection stays open after an answer, if it is not closed at once. */
 const IDLE_MS = 5000;
 
 interface Stranger {
@@ -20,6 +20,11 @@ export class Strangers {
   /** By address and port of the caller, oldest first. */
   readonly #open = new Map<string, Stranger>();
   readonly #counts = new Map<string, number>();
+  readonly #idleMs: number;
+
+  constructor(idleMs = IDLE_MS) {
+    this.#idleMs = idleMs;
+  }
 
   /** Counts a new connection, and closes another one if there are too many. */
   arrived(socket: Socket): void {
@@ -39,11 +44,16 @@ export class Strangers {
     this.#forget(keyOf(socket));
   }
 
+  /** Whether the caller of a connection has not logged in yet. */
+  includes(socket: Socket): boolean {
+    return this.#open.has(keyOf(socket));
+  }
+
   /** Lets a connection end soon after an answer if its caller has not logged in until then. */
   answering(socket: Socket, response: ServerResponse): void {
     // after node, which sets the time for callers that have logged in
     response.once('finish', () => {
-      if (this.#open.has(keyOf(socket))) socket.setTimeout(IDLE_MS);
+      if (this.includes(socket)) socket.setTimeout(this.#idleMs);
     });
   }
 
