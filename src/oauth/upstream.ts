@@ -5,7 +5,7 @@
  */
 import * as oauth from 'oauth4webapi';
 import { ADMIN_ID } from '../auth/authenticate.ts';
-import { claimTexts, userNamesOf } from '../auth/jwt.ts';
+import { claimTexts, repeatsMember, userNamesOf } from '../auth/jwt.ts';
 import { jwtFault, tenantKey } from '../auth/jwt-identity.ts';
 import { signed } from '../auth/session.ts';
 import { equalHashes } from '../auth/tokens.ts';
@@ -121,10 +121,9 @@ export async function beginLogin(parts: OAuthParts, secret: string, redirectUri:
 }
 
 async function stateOf(secret: string, cookie: string | undefined, now: number): Promise<LoginState> {
-  const [text = '', signature = ''] = (cookie ?? '').split('.');
-  const login = equalHashes(await signed(secret, 'upstream', text), signature)
-    ? (JSON.parse(Buffer.from(text, 'base64url').toString('utf8')) as LoginState)
-    : undefined;
+  const [text = '', signature = '', more] = (cookie ?? '').split('.');
+  const isOurs = more === undefined && equalHashes(await signed(secret, 'upstream', text), signature);
+  const login = isOurs ? (JSON.parse(Buffer.from(text, 'base64url').toString('utf8')) as LoginState) : undefined;
   if (login !== undefined && now < login.at + LOGIN_MS) return login;
   throw forbidden('login_expired', 'The login was not started in this browser, or took too long', { hint: 'Log in again' });
 }
@@ -175,10 +174,17 @@ async function claimsOf(
   const response = await oauth.authorizationCodeGrantRequest(server, client, authentication, parameters, redirectUri, login.verifier, options);
   const tokens = await oauth.processAuthorizationCodeResponse(server, client, response, { expectedNonce: login.nonce, requireIdToken: true });
   const claims = oauth.getValidatedIdTokenClaims(tokens) as oauth.IDToken;
+  checkIdToken(tokens.id_token as string, claims);
   if (server.userinfo_endpoint === undefined || claims.email !== undefined || claims.preferred_username !== undefined) return claims;
   // some providers return the user's claims only there
   const info = await oauth.processUserInfoResponse(server, client, claims.sub, await oauth.userInfoRequest(server, client, tokens.access_token, options));
   return withUserinfo(claims, info);
+}
+
+/** Checks what the library accepts and a JWT of this service may not have: a time that JSON.parse makes infinite, no subject, and duplicate members. @throws TypeError */
+function checkIdToken(token: string, { exp, sub }: oauth.IDToken): void {
+  const parts = token.split('.', 2).map((part) => Buffer.from(part, 'base64url').toString('utf8'));
+  if (!Number.isFinite(exp) || sub === '' || parts.some(repeatsMember)) throw new TypeError('the ID token has no subject, no end, or duplicate members');
 }
 
 /** The claims of an ID token and of the userinfo endpoint. Whether an e-mail is verified is the statement of the answer that has the e-mail. */

@@ -133,6 +133,31 @@ describe('the login page', () => {
   });
 
   it.each([
+    ['itself', (json: string) => json, 303],
+    ['an infinite time', (json: string) => json.replace(/"exp":\d+/, '"exp":1e400'), 401],
+    ['an empty subject', (json: string) => json.replace(/"sub":"ann"/, '"sub":""'), 401],
+    ['two e-mails', (json: string) => json.replace('{', '{"email":"ben@corp.example",'), 401],
+  ])('reads an ID token as strictly as a JWT: %s', async (_, change, status) => {
+    const browser = visitor();
+    const back = await atProvider((await browser.send(LOGIN)).location as string, 'ann');
+    const real = globalThis.fetch;
+    let isChanged = false;
+    globalThis.fetch = (async (input, init) => {
+      const answer = await real(input, init);
+      if (new URL(input instanceof Request ? input.url : input).pathname !== '/token') return answer;
+      const tokens = (await answer.json()) as { id_token: string };
+      const [header, payload = '', signature] = tokens.id_token.split('.');
+      const json = Buffer.from(payload, 'base64url').toString('utf8');
+      isChanged = change(json) !== json;
+      return Response.json({ ...tokens, id_token: [header, Buffer.from(change(json)).toString('base64url'), signature].join('.') });
+    }) as typeof fetch;
+    const answer = await browser.send(back).finally(() => {
+      globalThis.fetch = real;
+    });
+    expect([isChanged, answer.status, browser.cookies.has('svc_session')]).toEqual([status === 401, status, status === 303]);
+  });
+
+  it.each([
     ['/.well-known/openid-configuration', 503],
     ['/token', 401],
     ['/me', 401],
@@ -218,5 +243,8 @@ describe('the login page', () => {
     const [forger, back] = await begin();
     forger.cookies.set('svc_login', `${(forger.cookies.get('svc_login') as string).split('.')[0]}.AAAA`);
     expect((await forger.send(back)).status).toBe(403);
+    const [longer, whole] = await begin();
+    longer.cookies.set('svc_login', `${longer.cookies.get('svc_login')}.AAAA`);
+    expect((await longer.send(whole)).status).toBe(403);
   });
 });
