@@ -69,14 +69,14 @@ export const SIZES = {
   'integration/world': { loads: [0, 1] },
   'unit/regular-expressions': { every: [4, 1, 1], everyRead: [4, 1, 1] },
   'unit/planner/logical': { everyTrap: [12, 1, 1] },
-  'unit/planner/verify/accepted': { queries: [40, 10_000, 480], everyTrap: [24, 1, 1] },
+  'unit/planner/verify/accepted': { queries: [20, 10_000, 480], everyTrap: [48, 1, 1] },
   'unit/planner/verify/mutated': { statements: [1000, 30_000], everyTrap: [6, 1] },
-  'unit/planner/print-random': { trees: [300, 20_000] },
+  'unit/planner/print-random': { trees: [150, 20_000, 2400] },
   'unit/service/caller/sight': { ontologies: [8, 600] },
   'unit/service/model-target': { models: [6, 20_000, 2000] },
   'unit/cli/exchange/ossie': { models: [4, 20_000, 2000] },
   'unit/cli/exchange/rdf': { models: [4, 20_000, 2000] },
-  'unit/http/login': { forms: [500, 50_000] },
+  'unit/http/login': { forms: [250, 50_000, 4000] },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, Size>>>>;
 
 /** The number for this run, between the two. A number of `every` decreases from the first to the second. */
