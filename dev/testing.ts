@@ -1,11 +1,12 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { copyDatabase, openEmbedded } from './embedded.ts';
 import type { Exec } from './reader.ts';
-import { CATALOG_OWNER, DEVELOPER, newPassword, READER, setUpRoles } from './roles.ts';
+import { CATALOG_OWNER, DEVELOPER, newPassword, READER, scramVerifier, setUpRoles } from './roles.ts';
 import { postgresPrograms, startScratchPostgres } from './scratch-postgres.ts';
 import type { AnswerLimits } from './sql/answer.ts';
 import type { Backend } from './sql/backend.ts';
@@ -48,9 +49,9 @@ export async function startLocalPostgres({ backend = 'pglite', limits, statement
     database === 'postgres' && Object.hasOwn(passwords, user) && sameSecret(password, passwords[user as LocalRole]);
   const started = await (backend === 'pglite' ? startPglite(accepts) : startServer(accepts));
   try {
-    const developerPassword = passwords[DEVELOPER];
-    const setup = { passwords, developer: DEVELOPER, developerPassword, database: 'postgres', statementTimeoutMs, restrictFunctions: true };
-    const refused = await started.admin((exec) => setUpRoles({ ...setup, exec }));
+    const refused = await started.admin((exec) =>
+      backend === 'pglite' ? renewRoles(exec, passwords, statementTimeoutMs) : setUpRoles({ ...rolesOf(exec, passwords), statementTimeoutMs }),
+    );
     if (refused.length) throw new Error(refused.join('\n'));
     const server = await startSqlServer({ backend: started.backend, ...(limits ? { limits } : {}) });
     const connectionString = (role: LocalRole = DEVELOPER) => `postgres://${role}:${passwords[role]}@127.0.0.1:${server.port}/postgres`;
@@ -71,6 +72,24 @@ export async function startLocalPostgres({ backend = 'pglite', limits, statement
     await started.stop();
     throw error;
   }
+}
+
+type Passwords = Readonly<Record<LocalRole, string>>;
+
+const rolesOf = (exec: Exec, passwords: Passwords) => ({
+  exec,
+  passwords,
+  developer: DEVELOPER,
+  developerPassword: passwords[DEVELOPER],
+  database: 'postgres',
+  restrictFunctions: true,
+});
+
+/** Sets what differs from the roles of the template. */
+async function renewRoles(exec: Exec, passwords: Passwords, statementTimeoutMs: number | undefined): Promise<string[]> {
+  for (const [role, password] of Object.entries(passwords)) await exec(`ALTER ROLE ${role} PASSWORD '${scramVerifier(password)}'`);
+  if (statementTimeoutMs !== undefined) await exec(`ALTER ROLE ${READER} SET statement_timeout = '${statementTimeoutMs}ms'`);
+  return [];
 }
 
 /** Options of startLocalPostgres; the default is PGlite. */
@@ -101,15 +120,30 @@ async function startPglite(accepts: (login: Login) => boolean): Promise<Started>
   };
 }
 
-/** An empty database to copy, because creating one takes seconds. */
-async function template(): Promise<string> {
-  const cache = fileURLToPath(new URL('../node_modules/.cache/embedded/', import.meta.url));
+const CACHE = fileURLToPath(new URL('../node_modules/.cache/embedded/', import.meta.url));
+/** The files on which the content of a prepared database depends. */
+const PREPARED_BY = [
+  'roles.ts',
+  'reader.ts',
+  'restrict-functions.ts',
+  'sql/role-settings.ts',
+  '../src/cli/reader-functions.ts',
+  '../docs/restrict-functions.sql',
+  'testing.ts',
+];
+const DAY_MS = 86_400_000;
+
+/** A database to copy, because creating one takes seconds: without the roles, or with them and random passwords that nobody knows. */
+async function template(hasRoles = true): Promise<string> {
   const { version } = JSON.parse(readFileSync(new URL('../node_modules/@electric-sql/pglite/package.json', import.meta.url), 'utf8')) as { version: string };
-  const ready = join(cache, `pglite-${version}`);
+  const digest = createHash('sha256');
+  for (const file of PREPARED_BY) digest.update(readFileSync(new URL(file, import.meta.url)));
+  const name = `pglite-${version}${hasRoles ? `-${digest.digest('hex').slice(0, 12)}` : ''}`;
+  const ready = join(CACHE, name);
   if (existsSync(ready)) return ready;
-  mkdirSync(cache, { recursive: true });
-  const mine = join(mkdtempSync(join(cache, 'new-')), 'pgdata');
-  await (await openEmbedded(mine)).close();
+  mkdirSync(CACHE, { recursive: true });
+  const mine = join(mkdtempSync(join(CACHE, 'new-')), 'pgdata');
+  await (hasRoles ? prepare(mine) : (await openEmbedded(mine)).close());
   try {
     renameSync(mine, ready);
   } catch (error) {
@@ -117,7 +151,27 @@ async function template(): Promise<string> {
     if (!existsSync(ready)) throw error;
   }
   rmSync(join(mine, '..'), { recursive: true, force: true });
+  if (hasRoles) removeOld(name);
   return ready;
+}
+
+/** Creates a database with the roles in a new folder. */
+async function prepare(folder: string): Promise<void> {
+  copyDatabase(await template(false), folder);
+  const backend = new PgliteBackend(await openEmbedded(folder), () => false);
+  const passwords = { [CATALOG_OWNER]: newPassword(), [READER]: newPassword(), [DEVELOPER]: newPassword() };
+  const refused = await backend.exclusive((client) => setUpRoles(rolesOf((sql) => client.query(sql), passwords)));
+  await backend.close();
+  if (refused.length) throw new Error(refused.join('\n'));
+}
+
+/** Removes the templates of other versions that are older than a day: another run may still copy a younger one. */
+function removeOld(current: string): void {
+  for (const name of readdirSync(CACHE)) {
+    const path = join(CACHE, name);
+    if (/^pglite-.+-[0-9a-f]{12}$/.test(name) && name !== current && Date.now() - statSync(path).mtimeMs > DAY_MS)
+      rmSync(path, { recursive: true, force: true });
+  }
 }
 
 async function startServer(accepts: (login: Login) => boolean): Promise<Started> {
