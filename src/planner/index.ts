@@ -180,7 +180,7 @@ function forDatasource(state: PlanState, written: SelectStmt, target: Target | u
   if (!rewrite && !target) return written;
   const query = ownCopy(written);
   rewrite?.(query, () => state.alias(), state.texts.declared.isExact, state.declared.tables, isSimple);
-  target?.apply(query, state.declared.tables);
+  target?.apply(query, state.declared.tables, state.texts.declared.isExact);
   return query;
 }
 

@@ -31,9 +31,10 @@ type RangeVar = Extract<Node, { RangeVar: unknown }>['RangeVar'];
 /**
  * Replaces each table of a finished statement by a sub-select of its columns with OFFSET 0 (in place), which computes nothing and so raises no error.
  * @param isSimple false for a statement with barriers or volatile functions: a comparison of a cast may fail on a row that a barrier hides
+ * @param isExact whether no text may have a nondeterministic collation
  */
-export function collect(statement: SelectStmt, declared: Declared['tables'], isSimple: boolean): void {
-  if (isSimple) sendFilters(statement, () => true, true);
+export function collect(statement: SelectStmt, declared: Declared['tables'], isSimple: boolean, isExact: boolean): void {
+  if (isSimple) sendFilters(statement, () => true, isExact, true);
   for (const block of blocksOf(statement)) collectTables(block, declared, isSimple);
   keepExists(statement, () => true);
 }

@@ -65,7 +65,7 @@ decorrelate.walks = walkSteps;
 /** What the datasource refuses also so is read in one place. */
 const collected: FinishedRewrite = (statement, alias, isExact, declared, isSimple) => {
   if (isSimple) decorrelate(statement, alias, isExact);
-  collect(statement, declared, isSimple);
+  collect(statement, declared, isSimple, isExact);
 };
 collected.walks = walkSteps;
 collected.isForAll = true;

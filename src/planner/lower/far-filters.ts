@@ -15,18 +15,21 @@ interface Filter {
   readonly column: readonly [item: string, name: string];
   /** The same comparison of another value. */
   readonly on: (value: Node) => Node;
+  /** True if it means the same for texts of any collation. */
+  readonly isForTexts: boolean;
 }
 
 /**
  * Repeats comparisons at the far tables of the joins of a statement (in place). Each comparison remains where it was.
  * @param isSent whether they are needed at a table
+ * @param isExact whether no text may have a nondeterministic collation
  * @param everywhere also at tables that are no far side of a join
  */
-export function sendFilters(statement: SelectStmt, isSent: IsSent, everywhere = false): void {
+export function sendFilters(statement: SelectStmt, isSent: IsSent, isExact: boolean, everywhere = false): void {
   for (const block of blocksOf(statement)) {
     if (block.fromClause === undefined) continue;
     for (const condition of conjuncts(block.whereClause)) {
-      const filter = filterOf(condition);
+      const filter = filterOf(condition, isExact);
       if (filter) send(block.fromClause, filter, everywhere, isSent);
     }
   }
@@ -43,19 +46,21 @@ export function comparesColumn(condition: Node): boolean {
   return (kind === 'AEXPR_BETWEEN' || kind === 'AEXPR_IN') && isColumn(lexpr) && values.every(isConstant);
 }
 
-function filterOf(condition: Node): Filter | undefined {
+function filterOf(condition: Node, isExact: boolean): Filter | undefined {
   if (!('A_Expr' in condition)) return undefined;
   const expr = condition.A_Expr;
   const { kind, name, lexpr, rexpr } = expr;
   if (!lexpr || !rexpr) return undefined;
   const [left, right] = [columnOf(lexpr), columnOf(rexpr)];
+  // of an order, collations decide
+  const isForTexts = isExact && kind !== 'AEXPR_BETWEEN' && ['=', '<>'].includes(lastName(name));
   if (kind === 'AEXPR_OP' && COMPARISONS.has(lastName(name))) {
-    if (left && isConstant(rexpr)) return { column: left, on: (value) => ({ A_Expr: { ...clone(expr), lexpr: value } }) };
-    return right && isConstant(lexpr) ? { column: right, on: (value) => ({ A_Expr: { ...clone(expr), rexpr: value } }) } : undefined;
+    if (left && isConstant(rexpr)) return { column: left, on: (value) => ({ A_Expr: { ...clone(expr), lexpr: value } }), isForTexts };
+    return right && isConstant(lexpr) ? { column: right, on: (value) => ({ A_Expr: { ...clone(expr), rexpr: value } }), isForTexts } : undefined;
   }
   if (kind !== 'AEXPR_BETWEEN' && !(kind === 'AEXPR_IN' && lastName(name) === '=')) return undefined;
   return left && 'List' in rexpr && rexpr.List.items?.every(isConstant)
-    ? { column: left, on: (value) => ({ A_Expr: { ...clone(expr), lexpr: value } }) }
+    ? { column: left, on: (value) => ({ A_Expr: { ...clone(expr), lexpr: value } }), isForTexts }
     : undefined;
 }
 
@@ -89,23 +94,25 @@ function send(items: readonly Node[], filter: Filter, isFar: boolean, isSent: Is
 }
 
 /** Sends a filter to the rows of a query without clauses, such as the OFFSET of a barrier, below which a condition must not be, and to all parts of a union of such queries. */
-function below(query: SelectStmt, { column: [, name], on }: Filter, isFar: boolean, isSent: IsSent): void {
+function below(query: SelectStmt, filter: Filter, isFar: boolean, isSent: IsSent): void {
+  const [, name] = filter.column;
   const parts = partsOf(query);
   const at = parts?.[0]?.targetList?.findIndex((t) => 'ResTarget' in t && t.ResTarget.name === name) ?? -1;
   const values = parts?.map((p) => valueAt(p, at)) ?? [];
-  // a comparison of values of several types may mean something else for each of them
-  if (!parts || !values.every((v) => v !== undefined && (values.length === 1 || isSameCast(v, values[0])))) return;
-  for (const [i, part] of parts.entries()) within(part, values[i] as Node, on, isFar, isSent);
+  // a comparison of values of several types, or of texts of several collations, may mean something else for each of them
+  const isAlike = (v: Node): boolean => values.length === 1 || (isSameCast(v, values[0]) && (filter.isForTexts || hasNoCollation(v)));
+  if (!parts || !values.every((v) => v !== undefined && isAlike(v))) return;
+  for (const [i, part] of parts.entries()) within(part, values[i] as Node, filter, isFar, isSent);
 }
 
-function within(query: SelectStmt, value: Node, on: Filter['on'], isFar: boolean, isSent: IsSent): void {
+function within(query: SelectStmt, value: Node, filter: Filter, isFar: boolean, isSent: IsSent): void {
   const inner = columnOf(value);
-  if (inner) send(query.fromClause ?? [], { column: inner, on }, isFar, isSent);
+  if (inner) send(query.fromClause ?? [], { ...filter, column: inner }, isFar, isSent);
   const [table, ...others] = query.fromClause ?? [];
   if (!isFar || !isColumn(value) || others.length > 0 || !table || !('RangeVar' in table)) return;
   const { schemaname = '', relname = '' } = table.RangeVar;
   if (!isSent(schemaname, relname)) return;
-  query.whereClause = and([...conjuncts(query.whereClause), on(clone(value))]) as Node;
+  query.whereClause = and([...conjuncts(query.whereClause), filter.on(clone(value))]) as Node;
 }
 
 /** The parts of a query, of which each row is returned; undefined if a clause decides otherwise. */
@@ -126,6 +133,14 @@ function valueAt({ targetList = [] }: SelectStmt, at: number): Node | undefined 
 /** True if two expressions are casts to the same type. */
 const isSameCast = (a: Node, b: Node | undefined): boolean =>
   'TypeCast' in a && b !== undefined && 'TypeCast' in b && isSame(a.TypeCast.typeName, b.TypeCast.typeName);
+
+const WITHOUT_COLLATION: ReadonlySet<string> = new Set(
+  'int2 int4 int8 numeric float4 float8 bool date time timetz timestamp timestamptz interval uuid bytea'.split(' '),
+);
+
+/** True for a cast to a type that has no collation. */
+const hasNoCollation = (value: Node): boolean =>
+  'TypeCast' in value && !value.TypeCast.typeName?.arrayBounds?.length && WITHOUT_COLLATION.has(lastName(value.TypeCast.typeName?.names));
 
 /** True for a column, with or without casts. */
 const isColumn = (value: Node): boolean => ('TypeCast' in value ? value.TypeCast.arg !== undefined && isColumn(value.TypeCast.arg) : 'ColumnRef' in value);

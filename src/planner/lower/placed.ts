@@ -19,8 +19,8 @@ const KEY = '~d';
 
 /** What plans need for tables that are distributed in this way. */
 export const targetFor = (placements: Placements): Target => ({
-  apply: (statement, declared) => {
-    sendFilters(statement, (schema, table) => Boolean(placements.get(JSON.stringify([schema, table]))));
+  apply: (statement, declared, isExact = false) => {
+    sendFilters(statement, (schema, table) => Boolean(placements.get(JSON.stringify([schema, table]))), isExact);
     if (declared.some((d) => placements.get(JSON.stringify([d.schema, d.name])) !== null)) dropUnread(statement);
     keyUnions(statement, placements, declared);
     keepExists(statement, (schema, table) => placements.has(JSON.stringify([schema, table])));

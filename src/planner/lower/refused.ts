@@ -6,7 +6,7 @@ import type { FuncCall, JoinExpr, RangeSubselect, SelectStmt } from '@pgsql/type
 import { visited } from '../../budget.ts';
 import { COMPARISONS } from '../facts/total.ts';
 import { isAggregate, SET_RETURNING } from '../guard/index.ts';
-import { conjuncts, fieldsOf, integer, isSubQuery, lastName, type Node, OFFSET_ZERO, select, string, walk } from '../plan/tree.ts';
+import { conjuncts, fieldsOf, integer, lastName, type Node, OFFSET_ZERO, select, string, walk } from '../plan/tree.ts';
 
 /** A column of an item of FROM. */
 type Column = readonly [item: string, name: string];
@@ -84,26 +84,69 @@ export const isOneSelect = (query: SelectStmt): boolean =>
 /** True if a condition on the rows of a query may be applied to the rows of its FROM. */
 export const isPlain = (query: SelectStmt): boolean => isOneSelect(query) && !dependsOnRows(query.targetList);
 
-/** True if a select list calls a function with such a name outside of its sub-queries. */
-export const isSuchCall = (targets: readonly Node[], isSuch: (name: string) => boolean): boolean => calls(targets, (c) => isSuch(lastName(c.funcname)));
-
-/** True for a call in a select list that decides how many rows there are. */
-const changes = ({ funcname }: FuncCall): boolean => isAggregate(lastName(funcname)) || SET_RETURNING.has(lastName(funcname));
-
 /** True if a call in a select list decides how many rows there are. */
-export const changesRows = (targets: readonly Node[] | undefined): boolean => calls(targets, changes);
+export const changesRows = (targets: readonly Node[] | undefined): boolean => returnsSets(targets) || aggregates(targets);
 
 /** True if a call in a select list decides how many rows there are, or has a value that depends on other rows. */
-export const dependsOnRows = (targets: readonly Node[] | undefined): boolean => calls(targets, (c) => c.over !== undefined || changes(c));
+export const dependsOnRows = (targets: readonly Node[] | undefined): boolean => calls(targets, (c) => c.over !== undefined) || changesRows(targets);
+
+/** True if a call in a select list returns a set of rows. */
+export const returnsSets = (targets: readonly Node[] | undefined): boolean => calls(targets, (c) => SET_RETURNING.has(lastName(c.funcname)));
 
 /** True if a select list has such a call outside of its sub-queries. */
 function calls(targets: readonly Node[] | undefined, isSuch: (call: FuncCall) => boolean): boolean {
   let found = false;
   walk(targets, (n) => {
     if ('FuncCall' in n) found ||= isSuch(n.FuncCall);
-    return !found && !isSubQuery(n);
+    return !found && !('SelectStmt' in n);
   });
   return found;
+}
+
+/**
+ * True if a select list has an aggregate of the rows of its own block. An aggregate in a sub-query is one of them if its arguments refer to nothing in a sub-query.
+ * @param inner the items of FROM of the sub-queries around the values
+ */
+export function aggregates(values: unknown, inner?: ReadonlySet<string>): boolean {
+  let found = false;
+  walk(values, (n) => {
+    if ('SelectStmt' in n) found ||= aggregatesOutside(n.SelectStmt, inner);
+    else if (isAggregateNode(n)) found ||= inner === undefined || isOfOuter(n, inner);
+    return !found && !('SelectStmt' in n);
+  });
+  return found;
+}
+
+/** True if a sub-query has an aggregate of a block outside of it. Its FROM and WITH do not see its own items. */
+function aggregatesOutside({ fromClause, withClause, ...others }: SelectStmt, inner: ReadonlySet<string> = new Set()): boolean {
+  return aggregates([fromClause, withClause], inner) || aggregates([others], new Set([...inner, ...aliasesOf(fromClause)]));
+}
+
+/** JSON_ARRAYAGG and JSON_OBJECTAGG have nodes of their own. */
+const isAggregateNode = (n: Node): boolean => ('FuncCall' in n ? isAggregate(lastName(n.FuncCall.funcname)) : 'JsonArrayAgg' in n || 'JsonObjectAgg' in n);
+
+/** True if an aggregate in a sub-query may belong to a block outside of it: PostgreSQL decides by the nearest of the columns that its arguments read. */
+function isOfOuter(aggregate: Node, inner: ReadonlySet<string>): boolean {
+  let [reads, isInner] = [false, false];
+  walk([aggregate], (n) => {
+    if ('ColumnRef' in n) {
+      const [first = '', second] = fieldsOf(n.ColumnRef);
+      reads = true;
+      isInner ||= second !== undefined && inner.has(first);
+    }
+    // what a sub-query of the arguments reads does not decide, if it is its own
+    if ('SelectStmt' in n) reads = true;
+    return !isInner && !('SelectStmt' in n);
+  });
+  return reads && !isInner;
+}
+
+function aliasesOf(from: readonly Node[] = []): string[] {
+  return from.flatMap((item) => {
+    if ('JoinExpr' in item && item.JoinExpr.alias === undefined) return aliasesOf([item.JoinExpr.larg, item.JoinExpr.rarg].filter((n) => n !== undefined));
+    if ('RangeVar' in item) return [item.RangeVar.alias?.aliasname ?? item.RangeVar.relname ?? ''];
+    return 'RangeSubselect' in item ? [item.RangeSubselect.alias?.aliasname ?? ''] : [];
+  });
 }
 
 /** The rows of a block with grouping sets are read before they are grouped: Citus groups them by sets only on the coordinator. */

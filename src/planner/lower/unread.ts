@@ -3,10 +3,10 @@
  * executes some sub-selects by themselves. Their columns would be computed, which may raise an error on a value, and sent.
  */
 import type { Alias } from '@pgsql/types';
-import { isAggregate, SET_RETURNING } from '../guard/index.ts';
 import { eachColumn, fieldsOf, integer, type Node, namesOf, type SelectStmt, target, walk } from '../plan/tree.ts';
+import { callsOwnIn } from '../read/own-functions.ts';
 import { blocksOf, namesColumns, starOf } from './correlated.ts';
-import { isSuchCall } from './refused.ts';
+import { aggregates, returnsSets } from './refused.ts';
 
 /** Removes columns that are not read from the sub-selects and the common table expressions of a statement (in place). */
 export function dropUnread(statement: SelectStmt): void {
@@ -115,7 +115,10 @@ function drop(query: SelectStmt, alias: Alias | undefined, isRead: (name: string
   const isAny = remaining.includes(true);
   if (!isAny && list.length === 1 && parts.every((p) => isConstant(p.targetList?.[0]))) return false;
   for (const part of parts) part.targetList = isAny ? (part.targetList ?? []).filter((_, i) => remaining[i]) : [target(integer('1'), NOTHING)];
-  if (alias && given.length > 0) alias.colnames = isAny ? given.filter((_, i) => remaining[i]) : [];
+  if (!alias || given.length === 0) return true;
+  alias.colnames = isAny ? given.filter((_, i) => remaining[i]) : [];
+  // PostgreSQL has no empty list of names
+  if (alias.colnames.length === 0) delete alias.colnames;
   return true;
 }
 
@@ -142,8 +145,8 @@ function nameOf(item: Node): string | undefined {
 
 /** True if a SELECT has the same rows without any of its columns. */
 function mayLose({ targetList = [], distinctClause, valuesLists, groupClause = [], havingClause, sortClause = [] }: SelectStmt): boolean {
-  if (distinctClause?.length || valuesLists?.length || targetList.some(starOf) || isSuchCall(targetList, (name) => SET_RETURNING.has(name))) return false;
-  if (groupClause.length === 0 && (havingClause || isSuchCall(targetList, isAggregate))) return false;
+  if (distinctClause?.length || valuesLists?.length || targetList.some(starOf) || returnsSets(targetList) || callsOwnIn(targetList)) return false;
+  if (groupClause.length === 0 && (havingClause || aggregates(targetList))) return false;
   // a number or a name may be that of a column of the select list
   let isOther = true;
   walk([groupClause, sortClause], (n) => {

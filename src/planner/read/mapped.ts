@@ -8,7 +8,7 @@ import { isTotal, multiplies } from '../facts/total.ts';
 import { isAggregate, isVolatileFunction, isWindow, SET_RETURNING } from '../guard/index.ts';
 import { column, fieldsOf, isSubQuery, lastName, type Node, type SelectStmt, subselect, walk } from '../plan/tree.ts';
 import { columnName } from './names.ts';
-import { ownFunction } from './own-functions.ts';
+import { callsOwnIn } from './own-functions.ts';
 
 /** The alias of a mapping that becomes a sub-select. */
 const ALIAS = 'm';
@@ -77,16 +77,6 @@ const CONDITIONS = new Set(['whereClause', 'havingClause', 'quals']);
 /** A SELECT with simpler conditions, also of its sub-queries. */
 const withSimplerConditions = (stmt: SelectStmt): SelectStmt =>
   JSON.parse(JSON.stringify(stmt, (key, value: unknown) => (CONDITIONS.has(key) ? simplified(value, true) : value))) as SelectStmt;
-
-/** True if values call functions of the datasource. PostgreSQL may compute them below a barrier, if one of these returns several rows. */
-function callsOwnIn(values: unknown): boolean {
-  let found = false;
-  walk(values, (n) => {
-    found ||= ownFunction(n) !== undefined;
-    return !found;
-  });
-  return found;
-}
 
 /** True if a SELECT returns one row for each row of FROM that satisfies WHERE, and its values are the same each time they are computed. */
 function isPlain(stmt: SelectStmt): boolean {

@@ -19,6 +19,16 @@ export function ownFunction(node: Node): string | undefined {
   return path.length > 1 && !isSystemSchema(path[0] ?? '') ? path.join('.') : undefined;
 }
 
+/** True if values call functions of the datasource. Any of these may return several rows, or be an aggregate. */
+export function callsOwnIn(values: unknown): boolean {
+  let found = false;
+  walk(values, (n) => {
+    found ||= ownFunction(n) !== undefined;
+    return !found;
+  });
+  return found;
+}
+
 /**
  * The called functions of schemas other than PostgreSQL's, as `schema.name`, in order of their first call.
  * @param sql a SELECT

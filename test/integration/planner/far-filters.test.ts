@@ -3,7 +3,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { loadNodeParser } from '../../../src/cli/node-parser.ts';
 import type { PlanContext } from '../../../src/planner/index.ts';
 import { decorrelate } from '../../../src/planner/lower/decorrelate.ts';
+import { sendFilters } from '../../../src/planner/lower/far-filters.ts';
 import { targetFor } from '../../../src/planner/lower/placed.ts';
+import { printSelect } from '../../../src/planner/print/index.ts';
 import { verify } from '../../../src/planner/verify/index.ts';
 import { PlannedTables } from '../../support/planned.ts';
 
@@ -80,6 +82,30 @@ it('only at distributed tables', async () => {
   const query = 'SELECT label FROM dsvc.guest WHERE "lives_in[town].name" = \'t1\'';
   expect(await sent(query, distributed('guest'))).toBe(0);
   expect(await sent(query, distributed('town'))).toBe(1);
+});
+
+// the texts of a part of a union may have another collation than those of the union
+it.each([
+  'SELECT label FROM dsvc.guest WHERE "near[spot].name" < \'t2\'',
+  'SELECT label FROM dsvc.guest WHERE \'t1\' <= "near[spot].name"',
+  "SELECT label FROM dsvc.guest WHERE \"near[spot].name\" BETWEEN 't0' AND 't1'",
+])('repeats no order of texts in a union: %s', async (query) => {
+  expect(await sent(query)).toBe(0);
+});
+
+it('repeats an equality of texts in a union only if their collations are deterministic', () => {
+  const repeats = (condition: string, isExact: boolean): boolean => {
+    const [raw] = parser.parse(
+      `SELECT u.a FROM (SELECT x::text AS a, y::integer AS b FROM s.t UNION ALL SELECT v::text, w::integer FROM s.t) AS u WHERE ${condition}`,
+    ).stmts;
+    if (!raw?.stmt || !('SelectStmt' in raw.stmt)) throw new Error('it is one SELECT');
+    sendFilters(raw.stmt.SelectStmt, () => true, isExact, true);
+    return /FROM s\.t WHERE x.* UNION .* FROM s\.t WHERE v|FROM s\.t WHERE y.* UNION .* FROM s\.t WHERE w/.test(printSelect(raw.stmt.SelectStmt));
+  };
+  for (const condition of ["u.a = 'c'", "u.a IN ('c', 'd')", "u.a <> 'c'"])
+    expect([true, false].map((isExact) => repeats(condition, isExact))).toEqual([true, false]);
+  for (const condition of ["u.a < 'c'", "u.a BETWEEN 'c' AND 'd'"]) expect([true, false].map((isExact) => repeats(condition, isExact))).toEqual([false, false]);
+  for (const condition of ['u.b = 1', 'u.b < 1']) expect([true, false].map((isExact) => repeats(condition, isExact))).toEqual([true, true]);
 });
 
 it('in all parts of a union, after the condition of the mapping', () => {

@@ -5,6 +5,7 @@ import { SvcError } from '../../../src/errors.ts';
 import { type Placements, type Plan, type PlanContext, planSelect } from '../../../src/planner/index.ts';
 import { decorrelate } from '../../../src/planner/lower/decorrelate.ts';
 import { keyUnions, targetFor } from '../../../src/planner/lower/placed.ts';
+import { dropUnread } from '../../../src/planner/lower/unread.ts';
 import { isSame } from '../../../src/planner/plan/tree.ts';
 import { printSelect } from '../../../src/planner/print/index.ts';
 import { verify } from '../../../src/planner/verify/index.ts';
@@ -211,6 +212,7 @@ describe('a union that is read by itself', () => {
     'SELECT p.id FROM (SELECT id, n FROM svc.party UNION ALL SELECT tid, tid FROM svc.town) p JOIN svc.town t ON t.tid = p.id',
     'SELECT COUNT(*) AS c FROM (SELECT n FROM svc.party) p, svc.town t',
     'SELECT p.id FROM (SELECT id, n FROM svc.party ORDER BY id LIMIT 50) p JOIN svc.town t ON t.tid = p.id',
+    'SELECT p.id FROM (SELECT id, (SELECT max(q.n + p.n) FROM svc.party q) AS m FROM svc.party p ORDER BY id LIMIT 50) p JOIN svc.town t ON t.tid = p.id',
   ])('computes only what is read: %s', async (query) => {
     const { sql, declared } = codes.plan(query, APART);
     expect(sql).toMatch(/OFFSET 0\)|LIMIT 50/);
@@ -219,6 +221,16 @@ describe('a union that is read by itself', () => {
     const expected = await codes.rows(query);
     expect(expected.length).toBeGreaterThan(0);
     expect(await codes.rows(query, APART), sql).toEqual(expected);
+  });
+
+  it('has all columns with a function of the datasource, which may return several rows or be an aggregate', () => {
+    const columnsOf = (call: string): boolean => {
+      const [raw] = parser.parse(`SELECT q.id FROM (SELECT x.id, ${call} AS g FROM s.guest AS x) AS q`).stmts;
+      if (!raw?.stmt || !('SelectStmt' in raw.stmt)) throw new Error('it is one SELECT');
+      dropUnread(raw.stmt.SelectStmt);
+      return printSelect(raw.stmt.SelectStmt).includes('AS g');
+    };
+    expect(['own.f(x.code)', 'x.town + own.f(x.code)', 'pg_catalog.lower(x.code)', 'lower(x.code)'].map(columnsOf)).toEqual([true, true, false, false]);
   });
 
   it.each([
@@ -235,6 +247,16 @@ describe('a union that is read by itself', () => {
     'SELECT p.id FROM (SELECT id, n FROM svc.party ORDER BY n LIMIT 50) p JOIN svc.town t ON t.tid = p.id',
     'SELECT p.id FROM (SELECT id, n FROM svc.party ORDER BY 2 LIMIT 50) p JOIN svc.town t ON t.tid = p.id',
     'SELECT p.id FROM (SELECT id, generate_series(1, n) AS g FROM svc.party) p JOIN svc.town t ON t.tid = p.id',
+    // the rows are aggregated, also by an aggregate in a sub-query whose arguments are of the block
+    'SELECT q.k FROM (SELECT 1 AS k, (SELECT max(p.n)) AS m FROM svc.party p) q',
+    'SELECT q.k FROM (SELECT 1 AS k, max(p.n) IN (SELECT 1) AS m FROM svc.party p) q',
+    'SELECT q.k FROM (SELECT 1 AS k, EXISTS (SELECT 1 FROM svc.town t WHERE t.tid = max(p.n)) AS m FROM svc.party p UNION ALL SELECT tid, true FROM svc.town) q',
+    'SELECT q.k FROM (SELECT 1 AS k, (SELECT y.v FROM (SELECT max(p.n) AS v) y, svc.party p LIMIT 1) AS m FROM svc.party p) q',
+    'SELECT q.k FROM (SELECT 1 AS k, JSON_ARRAYAGG(p.n) AS m FROM svc.party p) q',
+    'SELECT q.k FROM (SELECT 1 AS k, JSON_OBJECTAGG(p.id: p.n) AS m FROM svc.party p) q',
+    // names by place, of which none remains
+    'SELECT q.id FROM (SELECT kind, n, id FROM svc.party) q(a, b)',
+    'SELECT COUNT(*) AS c FROM (SELECT kind, n FROM svc.party) q(a, b)',
   ])('computes what is read: %s', async (query) => {
     await codes.db.exec(`UPDATE s.${KINDS.join(" SET code = '5' WHERE code = 'none'; UPDATE s.")} SET code = '5' WHERE code = 'none'`);
     let plan: Plan;
