@@ -135,7 +135,7 @@ describe('connections whose callers have no password', () => {
   it('end with a refusal that says so; those of others stay', async () => {
     const known = send(RIGHT);
     await expect.poll(() => statuses(known)).toEqual(['200']);
-    // a caller that is not told could send its next request just as the connection ends; requests after the refusal are not answered
+    // without this header, a caller could send its next request just as the connection ends; requests after the refusal are not answered
     for (const text of [WRONG, WRONG.repeat(2), WRONG.replace('neon-', 'x-'), WRONG.replace('127.0.0.1', 'evil.example')]) {
       const refused = send(text);
       await expect.poll(() => refused.got.closed).toBe(true);

@@ -37,7 +37,7 @@ const BOUNDED: readonly { readonly file: string; readonly begins: string; readon
 const BUILT = [
   'cli/exchange/ossie-datasets.ts',
   'cli/exchange/ossie-mappings.ts',
-  'engine/errors.ts',
+  'engine/faults.ts',
   'language/prepare.ts',
   'llm/addresses.ts',
   'llm/comparisons.ts',

@@ -149,7 +149,7 @@ const SELECTS_PER_REQUEST = 50;
 /** The maximum length of the SELECTs of one request together, unless there is only one. */
 const CHARACTERS_PER_REQUEST = 512 * 1024;
 
-/** Groups questions to the same datasource into requests. The first question to a datasource with unknown settings is alone: such a request reads them, too. */
+/** Groups questions to the same datasource into requests. The first question to a datasource with unknown settings has a request of its own, which reads them too. */
 function batchesOf(questions: readonly Question[]): Question[][] {
   const batches: Question[][] = [];
   for (const of of Map.groupBy(questions, (q) => q.datasource.name).values()) {
