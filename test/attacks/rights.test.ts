@@ -401,6 +401,26 @@ describe('A role that a text of an ontology tests with svc_has_role', () => {
     }
     expect(await outcome('CREATE ROLE chiefs; DROP ROLE chiefs', by(mal.token))).toBe('200');
   });
+
+  it('cannot be created after the text was dropped, to restore the text', async () => {
+    await s.rows("CREATE VIEW led AS SELECT name FROM svc.city WHERE svc_has_role('chiefs')", 'shop');
+    const [old] = await s.rows('SHOW VERSIONS', 'shop');
+    const back = `ROLLBACK ONTOLOGY shop TO VERSION '${old?.id}'`;
+    const mal = await user('mal', 'EDIT ON role', 'EDIT ON ALL ontology.shop');
+    const ed = await user('ed', 'EDIT ON ALL ontology.shop');
+    try {
+      expect(await outcome('DROP VIEW led', by(mal.token), 'shop')).toBe('200');
+      expect(await outcome(`CREATE ROLE chiefs; ${back}`, by(mal.token), 'shop')).toBe('403 forbidden');
+      expect(await outcome('CREATE ROLE chiefs', by(mal.token))).toBe('200');
+      expect(await outcome(back, by(mal.token), 'shop')).toBe('403 forbidden');
+      expect(await outcome(back, by(ed.token), 'shop')).toBe('200');
+      // the version now has the text
+      expect(await outcome(back, by(mal.token), 'shop')).toBe('200');
+    } finally {
+      await s.query('DROP ROLE chiefs');
+      await s.query('DROP VIEW led', 'shop');
+    }
+  });
 });
 
 describe('The e-mail of a user', () => {

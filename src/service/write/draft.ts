@@ -37,6 +37,7 @@ import { type NearlyFull, requireRoomForVersion } from './version-room.ts';
 import {
   type Made,
   modelOf,
+  requireOldRoles,
   requireOldSources,
   requireReadableNames,
   requireSameConditions,
@@ -227,7 +228,9 @@ export class Draft {
   async #rollback(statement: RollbackOntology): Promise<void> {
     const { text, offset } = statement.version;
     const model = await modelOf(this.#runtime, this.row, text, offset);
-    requireOldSources(this.#caller.principal, this.#model, model, offset);
+    const { principal } = this.#caller;
+    requireOldSources(principal, this.#model, model, offset);
+    if (!mayMakePolicies(principal, this.name)) this.#budget.run(() => requireOldRoles(principal, this.planContext(), this.#model, model, offset), offset);
     this.#base = model;
     this.#model = model;
     for (const noted of [this.#pieces, this.#madeHere.concept, this.#madeHere.view]) noted.clear();

@@ -4,7 +4,7 @@ import { can, canAll, canSee, type Holder } from '../../auth/grants.ts';
 import { visited } from '../../budget.ts';
 import type { OntologyRow } from '../../catalog/snapshot.ts';
 import { readModel } from '../../catalog/versions.ts';
-import { badRequest, quoted } from '../../errors.ts';
+import { badRequest, forbidden, quoted } from '../../errors.ts';
 import type { ModelStatement, Name } from '../../language/statements.ts';
 import { keyOf, type Places } from '../../ontology/apply/context.ts';
 import { find } from '../../ontology/apply/lists.ts';
@@ -13,7 +13,7 @@ import type { Concept, Graph } from '../../ontology/graph.ts';
 import { isRaw, type MappingDef, type MeasureDef, type Model, type PropertyDef } from '../../ontology/model.ts';
 import { fold, sameName, THING } from '../../ontology/names.ts';
 import { changedConditions, changedViews, meansTheSame, showsTheSame } from '../../planner/enforcement/conditions.ts';
-import { joinedOtherwise, type ModelContext } from '../../planner/enforcement/index.ts';
+import { joinedOtherwise, type ModelContext, rolesInTexts } from '../../planner/enforcement/index.ts';
 import { multiMappings } from '../../planner/lower/joins.ts';
 import { sourcesOf } from '../../planner/secure/policies.ts';
 import { datasourceInStatement, lacks } from '../caller/lookup.ts';
@@ -318,6 +318,21 @@ export function requireOldSources(holder: Holder, now: Model, older: Model, offs
   const closed = read.find((def) => !can(holder, 'query', ['datasource', def.datasource ?? '']))?.datasource;
   if (closed == null) return;
   throw lacksTables(holder, closed, offset);
+}
+
+/**
+ * Checks that a rollback restores no text that tests for a role of which the writer may choose the members, unless the version now tests for it, too. Such a role cannot
+ * be created while a text tests for it, but after the text was dropped.
+ * @throws SvcError 403 `forbidden`
+ */
+export function requireOldRoles(holder: Holder, context: ModelContext, now: Model, older: Model, offset: number): void {
+  const tested = rolesInTexts(context, now);
+  const own = [...rolesInTexts(context, older)].find((role) => !tested.has(role) && (can(holder, 'edit', ['role']) || can(holder, 'edit', ['role', role])));
+  if (own === undefined) return;
+  throw forbidden('forbidden', `A view, condition or expression of that version tests for the role ${quoted(own)}, which you may edit or create`, {
+    offset,
+    hint: 'Ask a user who may create policies to restore the version',
+  });
 }
 
 /** A text that identifies what a mapping or view reads, and its target; for a view, also its definer. */
