@@ -81,14 +81,14 @@ const db = await memoryDatabase();
 afterAll(() => db.close());
 
 const spent = new Spent(() => undefined);
-const expressions = new Expressions([], spent, () => ({ columns: new Map(), rows: 1 }));
+const expressions = new Expressions([], spent, () => ({ columns: new Map(), rows: 1, arms: 1 }));
 
 function sizeOf(expression: string, columns?: ReadonlyMap<string, Size>): Size {
   const [raw] = parser.parse(`SELECT ${expression}`).stmts;
   if (!raw?.stmt || !('SelectStmt' in raw.stmt)) throw new Error('it is one SELECT');
   const [item] = raw.stmt.SelectStmt.targetList ?? [];
   const rows = columns ? ROWS : 1;
-  const scope: Scope = { relations: new Map(columns ? [['v', columns]] : []), ctes: new Map(), outer: undefined, rows, own: rows };
+  const scope: Scope = { relations: new Map(columns ? [['v', columns]] : []), ctes: new Map(), outer: undefined, rows, own: rows, arms: 1 };
   return spent.paused(() => expressions.size((item as { ResTarget: { val: Node } }).ResTarget.val, scope));
 }
 

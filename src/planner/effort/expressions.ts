@@ -53,7 +53,7 @@ import {
   withNumbers,
 } from './sizes.ts';
 import type { Spent } from './spent.ts';
-import { collected, constant, countOf, freePass, freePasses, functionName, onePass, SEARCHED, stepsOf } from './steps.ts';
+import { collected, constant, copiesOfLeft, countOf, freePass, freePasses, functionName, onePass, SEARCHED, stepsOf } from './steps.ts';
 
 /** Nodes that are no longer than their parts. A node that is neither here nor has a rule may be of any length. */
 const PARTS = names(`
@@ -240,7 +240,7 @@ export class Expressions {
   }
 
   #operation({ kind, name, lexpr, rexpr, location }: A_Expr, scope: Scope): Size {
-    const left = lexpr ? this.size(lexpr, scope) : FIXED;
+    const left = lexpr ? this.#spent.repeated(copiesOfLeft(kind, lexpr, rexpr), () => this.size(lexpr, scope), location) : FIXED;
     const right = rexpr ? this.all(rexpr, scope) : FIXED;
     const symbol = lastName(name);
     if (isArithmetic(symbol) && left.fixed && right.fixed) return FIXED;
@@ -265,7 +265,7 @@ export class Expressions {
     const writesJson = JSON_BUILDERS.test(name) || JSON_TAKING.test(name);
     const sizes = args.map((a) => (writesJson ? inJson(this.size(a, scope)) : this.size(a, scope)));
     this.all([call.agg_order, call.agg_filter, call.over], scope);
-    if (call.over || FOLDING.has(name)) this.#spent.folds++;
+    this.#spent.folded(call.over, FOLDING.has(name), location);
     const [first = SMALL] = sizes;
     if (!COLLECTING.has(name)) this.#spent.steps(FREE.has(name) ? freePasses(sizes) : stepsOf(name, args, sizes), name, location);
     if (REPEATING.has(name)) {

@@ -88,10 +88,10 @@ class Effort {
       const left = this.#measured(stmt.larg, outer, ctes, isMoved);
       const right = this.#measured(stmt.rarg, outer, ctes, isMoved);
       const columns = united(left.columns, right.columns);
-      this.#rest(stmt, { relations: new Map([['', columns]]), ctes, outer, rows: 1, own: 1 });
-      return { columns, rows: Math.min(most, rowsOfBoth(stmt.larg, left.rows, stmt.rarg, right.rows)) };
+      this.#rest(stmt, { relations: new Map([['', columns]]), ctes, outer, rows: 1, own: 1, arms: 1 });
+      return { columns, rows: Math.min(most, rowsOfBoth(stmt.larg, left.rows, stmt.rarg, right.rows)), arms: left.arms + right.arms };
     }
-    const scope: Scope = { relations: new Map(), ctes, outer, rows: 1, own: 1 };
+    const scope: Scope = { relations: new Map(), ctes, outer, rows: 1, own: 1, arms: 1 };
     const { fromClause = [], targetList = [] } = stmt;
     for (let i = 0; i < fromClause.length; i++) this.#from(fromClause[i] as Node, scope);
     // functions next to a table take values of the table's rows, as in mappings
@@ -99,20 +99,22 @@ class Effort {
     // an aggregate may belong to the outer block
     scope.own = rows;
     scope.rows = Math.max(rows, outer?.rows ?? 1);
-    if (stmt.valuesLists) return { columns: this.#values(stmt.valuesLists, scope), rows: stmt.valuesLists.length };
+    if (stmt.valuesLists) return { columns: this.#values(stmt.valuesLists, scope), rows: stmt.valuesLists.length, arms: 1 };
     const columns = new Map<string, Size>();
     const { pulled, pushed, folds } = this.#spent;
-    for (let i = 0; i < targetList.length; i++) {
-      const node = targetList[i] as Node;
-      if ('ResTarget' in node) this.#target(node.ResTarget.name, node.ResTarget.val, i, scope, columns);
-    }
+    this.#spent.clause(1, false, () => {
+      for (let i = 0; i < targetList.length; i++) {
+        const node = targetList[i] as Node;
+        if ('ResTarget' in node) this.#target(node.ResTarget.name, node.ResTarget.val, i, scope, columns);
+      }
+    });
     const isComputing = this.#computed(stmt, columns, this.#spent.folds > folds);
     // an expression that moves counts where it is referred to
     Object.assign(this.#spent, isMoved && !isComputing ? { pulled, pushed, folds } : { folds });
     // ORDER BY may use names of the select list
     scope.relations.set('', columns);
     this.#rest(stmt, scope);
-    return { columns, rows: Math.min(most, rows) };
+    return { columns, rows: Math.min(most, rows), arms: scope.arms };
   }
 
   /** Notes which columns PostgreSQL computes in this block. @returns false if it moves their expressions to where outer blocks refer to them */
@@ -128,19 +130,17 @@ class Effort {
     const spent = this.#spent;
     const { pulled, pushed, folds } = spent;
     const size = this.#expressions.size(value, scope);
-    const after = spent.pulled - pulled;
+    const after = spent.since({ pulled, pushed });
     // PostgreSQL moves no condition on an aggregate further than into HAVING
-    return { ...size, copies: { pulled: after, pushed: spent.folds > folds ? after : spent.pushed - pushed } };
+    return { ...size, copies: spent.folds > folds ? { pulled: after.pulled, pushed: after.pulled } : after };
   }
 
   /** Measures the clauses after FROM. */
   #rest(stmt: SelectStmt, scope: Scope): void {
-    if (stmt.whereClause) this.#expressions.size(stmt.whereClause, scope);
-    if (stmt.groupClause) this.#expressions.all(stmt.groupClause, scope);
-    if (stmt.havingClause) this.#expressions.size(stmt.havingClause, scope);
-    if (stmt.windowClause) this.#expressions.all(stmt.windowClause, scope);
-    if (stmt.distinctClause) this.#expressions.all(stmt.distinctClause, scope);
-    if (stmt.sortClause) this.#expressions.all(stmt.sortClause, scope);
+    const { whereClause, groupClause, havingClause, windowClause, distinctClause, sortClause } = stmt;
+    if (whereClause || havingClause) this.#spent.clause(scope.arms, true, () => this.#expressions.all([whereClause, havingClause], scope));
+    if (groupClause || windowClause || distinctClause || sortClause)
+      this.#spent.clause(scope.arms, false, () => this.#expressions.all([groupClause, windowClause, distinctClause, sortClause], scope));
     if (stmt.limitCount) this.#expressions.size(stmt.limitCount, scope);
     if (stmt.limitOffset) this.#expressions.size(stmt.limitOffset, scope);
   }
@@ -159,9 +159,9 @@ class Effort {
       const before = this.#spent.pushed;
       const isCopied = cte.ctematerialized === 'CTEMaterializeNever';
       const isMoved = isCopied || this.#isInlined(cte);
-      const { columns, rows } = this.#measured(stmt, outer, ctes, isMoved);
+      const { columns, rows, arms } = this.#measured(stmt, outer, ctes, isMoved);
       const named = renamed(isMoved ? columns : computed(columns), cte.aliascolnames);
-      ctes.set(cte.ctename, { columns: named, rows, nodes: isCopied ? this.#spent.pushed - before : 0 });
+      ctes.set(cte.ctename, { columns: named, rows, nodes: isCopied ? this.#spent.pushed - before : 0, arms: isMoved ? arms : 1 });
       return;
     }
     const first = renamed(this.query(stmt.larg, outer, ctes), cte.aliascolnames);
@@ -221,13 +221,15 @@ class Effort {
       const { relname = '', alias, schemaname } = node.RangeVar;
       const cte = schemaname === undefined ? scope.ctes.get(relname) : undefined;
       scope.rows *= cte?.rows ?? 1;
+      scope.arms = Math.max(scope.arms, cte?.arms ?? 1);
       this.#spent.nodes(cte?.nodes ? { pulled: cte.nodes, pushed: cte.nodes } : BLOCK);
       scope.relations.set(alias?.aliasname ?? relname, renamed(cte?.columns ?? 'table', alias?.colnames));
     } else if ('RangeSubselect' in node) {
       const { subquery, alias } = node.RangeSubselect;
       const stmt = subquery && 'SelectStmt' in subquery ? subquery.SelectStmt : undefined;
-      const { columns, rows } = stmt ? this.#measured(stmt, scope, scope.ctes, true) : { columns: 'table' as const, rows: 1 };
+      const { columns, rows, arms } = stmt ? this.#measured(stmt, scope, scope.ctes, true) : { columns: 'table' as const, rows: 1, arms: 1 };
       scope.rows *= rows;
+      scope.arms = Math.max(scope.arms, arms);
       scope.relations.set(alias?.aliasname ?? '', renamed(columns, alias?.colnames));
     } else if ('RangeFunction' in node) {
       const { functions = [], alias } = node.RangeFunction;
@@ -244,7 +246,7 @@ class Effort {
       if (larg) this.#from(larg, scope);
       if (rarg) this.#from(rarg, scope);
       for (const name of [alias?.aliasname, join_using_alias?.aliasname]) if (name !== undefined) scope.relations.set(name, columnsOfJoin(scope, before));
-      if (quals) this.#expressions.size(quals, scope);
+      if (quals) this.#spent.clause(scope.arms, true, () => this.#expressions.size(quals, scope));
     } else if ('RangeTableSample' in node && node.RangeTableSample.relation) {
       this.#from(node.RangeTableSample.relation, scope);
     } else {

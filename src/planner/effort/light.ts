@@ -22,7 +22,7 @@ import { FREE, KEEPING, LINEAR, NUMERIC, names, PLAIN, SHORT, SLOW_TYPES } from 
 import { hasNumbers, paddingOf } from './results.ts';
 import { type Size, sizeOfConstant, sizeOfText } from './sizes.ts';
 import { MAX_NODES as MAX_COPIED, MAX_STEPS } from './spent.ts';
-import { constant, functionName, SEARCHED, STEPS_PER_BYTE } from './steps.ts';
+import { constant, copiesOfLeft, functionName, SEARCHED, STEPS_PER_BYTE } from './steps.ts';
 
 /** Nodes that call nothing themselves. Those that are not listed here and have no rule below make a statement not light. */
 const NEUTRAL = names('SortBy WindowDef BoolExpr NullTest BooleanTest CaseExpr CaseWhen CoalesceExpr MinMaxExpr List String Integer Float A_Star GroupingSet');
@@ -255,7 +255,16 @@ class Light {
       this.#isComposing ||= symbol === '||';
       if (symbol !== '||' && symbol !== '+') this.#products++;
     } else if (!(kind === 'AEXPR_OP' ? COMPARISONS.has(symbol) : COMPARING.test(kind))) return false;
-    return this.#one(lexpr) && this.#one(rexpr);
+    return this.#left(lexpr, kind === 'AEXPR_OP' ? 0 : copiesOfLeft(kind, lexpr, rexpr) - 1) && this.#one(rexpr);
+  }
+
+  /** Looks at an operand of which PostgreSQL makes some copies. */
+  #left(node: Node | undefined, copies: number): boolean {
+    const [nodes, references] = [this.#nodes, this.#references];
+    const isLight = this.#one(node);
+    this.#nodes += copies * (this.#nodes - nodes);
+    this.#references += copies * (this.#references - references);
+    return isLight && this.#nodes <= MAX_NODES;
   }
 
   #call(call: FuncCall): boolean {

@@ -16,12 +16,16 @@ export interface Named {
   readonly rows: number;
   /** The nodes that PostgreSQL makes for each reference to a query that it does not materialize; otherwise undefined. */
   readonly nodes?: number;
+  /** The queries of the unions in it, into which conditions move; undefined: 1. */
+  readonly arms?: number;
 }
 
 /** The sizes of a query's columns by name, in order. `rows`: the number of rows that it returns for each row of the tables that it reads. */
 export interface Measured {
   readonly columns: Map<string, Size>;
   readonly rows: number;
+  /** The queries of the unions in it, into which conditions move. */
+  readonly arms: number;
 }
 
 /** The relations and common table expressions of a query. */
@@ -33,6 +37,8 @@ export interface Scope {
   rows: number;
   /** The same without the outer blocks, for an aggregate of a column of this block. */
   own: number;
+  /** The queries of the largest union in FROM. */
+  arms: number;
 }
 
 /** The number of rows that an aggregate takes: those of the block, unless it may belong to an outer block because no argument is a column of this one. */

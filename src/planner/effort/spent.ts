@@ -1,6 +1,7 @@
 /** What the calls of a statement have cost so far, and the limits. */
+import type { WindowDef } from '@pgsql/types';
 import { badRequest } from '../../errors.ts';
-import { ONE, type Size } from './sizes.ts';
+import { type Copies, ONE, type Size } from './sizes.ts';
 
 /** The steps that the calls of a statement may take for one row: up to some 4 seconds on PostgreSQL 15. */
 export const MAX_STEPS = 2e9;
@@ -8,6 +9,8 @@ export const MAX_STEPS = 2e9;
 const MAX_BYTES = 64e6;
 /** The nodes of a statement while PostgreSQL plans it, which it does not interrupt: up to some 2 seconds. */
 export const MAX_NODES = 150_000;
+/** The windows with different definitions: PostgreSQL plans 400 of them in 2 seconds, 800 in 13. */
+const MAX_WINDOWS = 350;
 /** Constant texts up to this size are not counted. */
 const SMALL_TEXT = 10_000;
 
@@ -21,6 +24,11 @@ export class Spent {
   pushed = 0;
   /** The calls of aggregates and window functions in a block. */
   folds = 0;
+  /** How often PostgreSQL copies the clause that is measured: once for each query of a union that it reads. */
+  #arms = 1;
+  #isCondition = false;
+  /** The definitions of windows so far. */
+  readonly #windows = new Set<string>();
   /** Above 0, nothing is counted. */
   #paused = 0;
 
@@ -44,13 +52,54 @@ export class Spent {
 
   /** Counts nodes that PostgreSQL makes when it plans the statement. @throws SvcError 400 `too_complex` */
   nodes({ pulled, pushed } = ONE, location?: number): void {
+    this.#add({ pulled: (this.#isCondition ? Math.max(pulled, pushed) : pulled) + this.#arms - 1, pushed: pushed + this.#arms - 1 }, location);
+  }
+
+  #add({ pulled, pushed }: Copies, location: number | undefined): void {
     this.pulled += pulled;
     this.pushed += pushed;
-    if (this.pushed > MAX_NODES && this.#paused === 0)
+    if (this.pulled > MAX_NODES && this.#paused === 0)
       throw this.#tooComplex(
         'PostgreSQL may take too long to plan the statement: it repeats expressions of columns',
         location,
         'Use WITH ... AS MATERIALIZED for columns that are read several times',
+      );
+  }
+
+  /** Measures a clause that PostgreSQL copies for each of some queries of a union. @param isCondition true if it moves the clause into sub-selects */
+  clause(arms: number, isCondition: boolean, measure: () => void): void {
+    const [outer, wasCondition] = [this.#arms, this.#isCondition];
+    this.#arms *= arms;
+    this.#isCondition = isCondition;
+    measure();
+    this.#arms = outer;
+    this.#isCondition = wasCondition;
+  }
+
+  /** The nodes since a count, without the copies of the clause around them. */
+  since({ pulled, pushed }: Copies): Copies {
+    return { pulled: (this.pulled - pulled) / this.#arms, pushed: (this.pushed - pushed) / this.#arms };
+  }
+
+  /** Measures an operand that PostgreSQL copies, so that there are `times` of it. @throws SvcError 400 `too_complex` */
+  repeated(times: number, measure: () => Size, location: number | undefined): Size {
+    const { pulled, pushed } = this;
+    const size = measure();
+    const copies = { pulled: (this.pulled - pulled) * (times - 1), pushed: (this.pushed - pushed) * (times - 1) };
+    if (times > 1) this.#add(copies, location);
+    return size;
+  }
+
+  /** Counts a call of an aggregate or window function. PostgreSQL compares each definition of a window with all others. @throws SvcError 400 `too_complex` */
+  folded(window: WindowDef | undefined, isFolding: boolean, location: number | undefined): void {
+    if (window || isFolding) this.folds++;
+    if (!window) return;
+    this.#windows.add(JSON.stringify(window, (key, value: unknown) => (key === 'location' ? undefined : value)));
+    if (this.#windows.size > MAX_WINDOWS && this.#paused === 0)
+      throw this.#tooComplex(
+        `PostgreSQL may take too long to plan the statement: it has more than ${MAX_WINDOWS} different windows`,
+        location,
+        'Use fewer windows',
       );
   }
 

@@ -154,6 +154,18 @@ function pathCounts(path: Node | undefined): { readonly comparisons: number; rea
   return { comparisons, parts: Math.max(1, text.match(/\*|,|\bto\b|\blast\b/g)?.length ?? 0) };
 }
 
+/** How often PostgreSQL has the left operand of an operator: BETWEEN and IN compare it several times. */
+export function copiesOfLeft(kind: string | undefined, left: Node | undefined, right: Node | undefined): number {
+  if (kind?.includes('BETWEEN')) return kind.endsWith('_SYM') ? 4 : 2;
+  if (kind !== 'AEXPR_IN' || !left || !right || !('List' in right)) return 1;
+  const items = right.List.items ?? [];
+  // constants become one array, unless they are rows
+  return 'RowExpr' in left ? items.length : 1 + items.filter((item) => !isConstantItem(item)).length;
+}
+
+const isConstantItem = (item: Node | undefined): boolean =>
+  item !== undefined && ('TypeCast' in item ? isConstantItem(item.TypeCast.arg) : 'A_Const' in item || 'ParamRef' in item);
+
 /** The size of the collected values of several rows. */
 export function collected(name: string, sizes: readonly Size[], rows: number): Size {
   const { wild, raw } = sum(sizes);

@@ -393,8 +393,8 @@ describe('the lists', () => {
   const isFunction = (name: string): boolean => /^[a-z]/.test(name);
 
   it('have a rule for each node of an expression', () => {
-    const scope = { relations: new Map([['', 'table' as const]]), ctes: new Map(), outer: undefined, rows: 1, own: 1 };
-    const expressions = new Expressions([], new Spent(() => undefined), () => ({ columns: new Map(), rows: 1 }));
+    const scope = { relations: new Map([['', 'table' as const]]), ctes: new Map(), outer: undefined, rows: 1, own: 1, arms: 1 };
+    const expressions = new Expressions([], new Spent(() => undefined), () => ({ columns: new Map(), rows: 1, arms: 1 }));
     const unknown = Object.keys(NODES).filter((type) => expressions.size({ [type]: {} } as unknown as Node, scope).made === MAX_SIZE);
     // clauses and relations, which are not measured as expressions
     expect(unknown.sort().join(' ')).toBe(
@@ -458,6 +458,18 @@ describe('expressions that PostgreSQL repeats when it plans a statement', () => 
     chain(15, 'NOT MATERIALIZED', (c) => `SELECT a FROM ${c} UNION ALL SELECT a FROM ${c}`),
     chain(15, 'NOT MATERIALIZED', (c) => `SELECT x.a FROM ${c} x JOIN ${c} y ON x.a = y.a`),
     chain(15, 'NOT MATERIALIZED', (c) => `SELECT (SELECT max(a) FROM ${c}) + (SELECT max(a) FROM ${c}) AS a FROM svc.town`),
+    // BETWEEN and IN compare their left operand several times
+    nested(20, 'a BETWEEN false AND true', '', 'SELECT town_id > 3 AS a FROM svc.town'),
+    nested(11, 'a NOT BETWEEN SYMMETRIC false AND true', '', 'SELECT town_id > 3 AS a FROM svc.town'),
+    nested(8, 'a IN (b, NOT b, b IS NULL, b AND true, b OR true) AS a, b', '', 'SELECT town_id > 3 AS a, town_id > 5 AS b FROM svc.town').replaceAll(
+      ' AS a, b AS a',
+      ' AS a, b',
+    ),
+    `SELECT ${'('.repeat(18)}(town_id > 3)${' BETWEEN false AND true)'.repeat(18)} AS a FROM svc.town`,
+    // conditions on a union are copied for each of its queries
+    `SELECT count(*) AS n FROM (${Array.from({ length: 100 }, (_, i) => `SELECT town_id + ${i} AS v FROM svc.town`).join(' UNION ALL ')}) u WHERE ${Array.from({ length: 20 }, (_, i) => `CASE v ${Array.from({ length: 200 }, (_, n) => `WHEN ${n} THEN ${n + 1}`).join(' ')} END <> ${i}`).join(' AND ')}`,
+    // it compares the definitions of windows with each other
+    `SELECT ${Array.from({ length: 400 }, (_, i) => `sum(town_id) OVER (PARTITION BY town_id + ${i}) AS c${i}`).join(', ')} FROM svc.town`,
     // two columns from both of the next ones
     `SELECT a, b FROM ${Array.from({ length: 20 }).reduce<string>((inner) => `(SELECT a + b AS a, a - b AS b FROM ${inner} x)`, '(SELECT town_id AS a, town_id AS b FROM svc.town)')} y`,
   ])('are limited: %#', (sql) => {
@@ -472,6 +484,11 @@ describe('expressions that PostgreSQL repeats when it plans a statement', () => 
     nested(30, 'a + a', ' OFFSET 0'),
     nested(30, 'sum(a + a)::bigint'),
     `SELECT a FROM (${nested(16, 'max(a) + min(a)')}) y WHERE a > 1`,
+    nested(20, 'DISTINCT a + a'),
+    nested(14, 'CASE WHEN a > 5 THEN a ELSE 0 END', ' GROUP BY 1'),
+    nested(20, 'CASE WHEN a > 5 THEN a ELSE 0 END AS a, row_number() OVER ()').replaceAll('OVER () AS a', 'OVER () AS n'),
+    `SELECT ${Array.from({ length: 500 }, (_, i) => `sum(town_id + ${i}) OVER (PARTITION BY town_id ORDER BY name) AS c${i}`).join(', ')} FROM svc.town`,
+    `SELECT ${Array.from({ length: 100 }, (_, i) => `town_id BETWEEN ${i} AND ${i + 10} AS c${i}`).join(', ')} FROM svc.town`,
     chain(30, 'MATERIALIZED', (c) => `SELECT a + a AS a FROM ${c}`),
     chain(30, '', (c) => `SELECT x.a + y.a AS a FROM ${c} x JOIN ${c} y USING (a)`),
     chain(8, 'NOT MATERIALIZED', (c) => `SELECT x.a FROM ${c} x JOIN ${c} y ON x.a = y.a`),
