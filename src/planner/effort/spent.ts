@@ -9,8 +9,6 @@ export const MAX_STEPS = 2e9;
 const MAX_BYTES = 64e6;
 /** The nodes of a statement while PostgreSQL plans it, which it does not interrupt: up to some 2 seconds. */
 export const MAX_NODES = 150_000;
-/** The windows with different definitions: PostgreSQL plans 400 of them in 2 seconds, 800 in 13. */
-const MAX_WINDOWS = 350;
 /** Constant texts up to this size are not counted. */
 const SMALL_TEXT = 10_000;
 
@@ -94,13 +92,9 @@ export class Spent {
   folded(window: WindowDef | undefined, isFolding: boolean, location: number | undefined): void {
     if (window || isFolding) this.folds++;
     if (!window) return;
+    const before = this.#windows.size;
     this.#windows.add(JSON.stringify(window, (key, value: unknown) => (key === 'location' ? undefined : value)));
-    if (this.#windows.size > MAX_WINDOWS && this.#paused === 0)
-      throw this.#tooComplex(
-        `PostgreSQL may take too long to plan the statement: it has more than ${MAX_WINDOWS} different windows`,
-        location,
-        'Use fewer windows',
-      );
+    if (this.#windows.size > before) this.nodes({ pulled: 2 * before, pushed: 2 * before }, location);
   }
 
   /** Counts the copies of a column for a reference to it. @throws SvcError 400 `too_complex` */
