@@ -30,6 +30,9 @@ export const READS_LIMITS: Limits = { nodes: 240_000, steps: 10_000_000, entries
 /** The cost of parsing and verifying one character of finished SQL. */
 export const STEPS_OF_A_CHARACTER = 8;
 
+/** The cost of a question to a datasource about the columns of a SELECT: the verification of a short text, and a request. */
+export const STEPS_OF_A_QUESTION = 3_000;
+
 /** One script of modelling statements, with all plans that check it: a few thousand concepts, or a few hundred with their mappings and views. */
 export const SCRIPT_LIMITS: Limits = { nodes: 500_000, steps: 18_000_000, entries: 400_000, units: 18_000_000 };
 

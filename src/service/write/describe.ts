@@ -1,6 +1,6 @@
 /** Asks datasources for the columns and types of new mappings and views. */
 import type { Caller } from '../../auth/authenticate.ts';
-import { STEPS_OF_A_CHARACTER, stepsOfPiece, visited } from '../../budget.ts';
+import { STEPS_OF_A_CHARACTER, STEPS_OF_A_QUESTION, stepsOfPiece, visited } from '../../budget.ts';
 import type { Datasource } from '../../engine/datasource.ts';
 import { httpEngine } from '../../engine/engine.ts';
 import { DatasourceFault } from '../../engine/errors.ts';
@@ -28,9 +28,6 @@ import type { Runtime } from '../runtime.ts';
 
 /** The maximum number of concurrent requests. */
 const CONCURRENCY = 6;
-
-/** The cost of a question, in steps: the verification of a short text, and a request. */
-export const STEPS_OF_A_QUESTION = 3_000;
 
 /** A question to a datasource about the columns of a mapping or view. */
 export interface Question {

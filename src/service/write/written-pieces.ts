@@ -1,11 +1,10 @@
 /** The pieces of SQL that a script has written, and what their checks at its end will cost at least: a script that cannot be checked is refused before its checks begin. */
-import { stepsOfPiece } from '../../budget.ts';
+import { STEPS_OF_A_QUESTION, stepsOfPiece } from '../../budget.ts';
 import type { ModelStatement } from '../../language/statements.ts';
 import { find } from '../../ontology/apply/lists.ts';
 import { isRaw, type Model } from '../../ontology/model.ts';
 import { fold } from '../../ontology/names.ts';
 import { type Piece, STEPS_OF_A_PLAN } from '../../planner/check.ts';
-import { STEPS_OF_A_QUESTION } from './describe.ts';
 
 /** The largest syntax tree of a text costs this much for each of its characters. */
 const MOST_STEPS_OF_A_CHARACTER = 20;
