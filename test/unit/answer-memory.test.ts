@@ -103,7 +103,7 @@ function answer(owner: string, mib: number) {
 }
 
 /** All memory is given back, some of it just after the answer has ended. */
-const released = () => expect.poll(kept, { timeout: 10_000 }).toBe(0);
+const released = () => expect.poll(kept).toBe(0);
 beforeEach(released);
 
 const asked = (owner: string, mib: number) => bodyOf(answer(owner, mib).answer, wishOf(new Headers({ nested: 'true' })), AROUND, () => ({}));
