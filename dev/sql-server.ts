@@ -6,7 +6,7 @@ import { Answer, type AnswerLimits } from './sql/answer.ts';
 import type { Backend } from './sql/backend.ts';
 import type { Metrics } from './sql/metrics.ts';
 import { type Login, RequestFault, readConnectionString, readRequest } from './sql/protocol.ts';
-import { Strangers } from './sql/strangers.ts';
+import { Unauthenticated } from './sql/unauthenticated.ts';
 
 const MAX_REQUEST_BYTES = 16 * 1024 * 1024;
 /** The most requests of a connection at once. Clients and proxies send the next one after the answer; pipelined ones would each take memory at once. */
@@ -31,9 +31,9 @@ export interface SqlServerOptions {
   /** Default: 64 MiB, completely buffered, as on Neon. */
   limits?: Partial<AnswerLimits>;
   metrics?: Metrics | undefined;
-  /** How long a caller may take for the TLS handshake, and for the headers of a request. Default 15 seconds. */
+  /** The time limit for the TLS handshake, and for the headers of a request. Default: 15 seconds. */
   greetingMs?: number;
-  /** How long the connection of a caller who has not logged in stays open after an answer, if it is not closed at once. Default 5 seconds. */
+  /** How long a connection without a login may be idle after an answer. Default: 5 seconds. */
   idleMs?: number;
 }
 
@@ -56,16 +56,16 @@ export async function startSqlServer(options: SqlServerOptions): Promise<SqlServ
   if (!tls && host !== '127.0.0.1' && host !== '::1') throw new Error(`without TLS the SQL endpoint listens on 127.0.0.1 only, not on ${host}`);
   const maxBytes = options.limits?.maxBytes ?? 64 * 1024 * 1024;
   const limits = { maxBytes, holdBytes: options.limits?.holdBytes ?? maxBytes };
-  const strangers = new Strangers(options.idleMs);
+  const unauthenticated = new Unauthenticated(options.idleMs);
   const handle = (request: IncomingMessage, response: ServerResponse) => {
     if (!isInTurn(request, response)) return;
     count(response, options.metrics);
-    strangers.answering(request.socket, response);
-    void answer({ backend, limits, strangers, loopbackOnly: !tls }, request, response);
+    unauthenticated.answering(request.socket, response);
+    void answer({ backend, limits, unauthenticated, loopbackOnly: !tls }, request, response);
   };
   const times = { headersTimeout: greetingMs, connectionsCheckingInterval: greetingMs / 5 };
   const server: Server = tls ? createTlsServer({ ...tls, ...times, handshakeTimeout: greetingMs }, handle) : createServer(times, handle);
-  server.on('connection', (socket: Socket) => strangers.arrived(socket));
+  server.on('connection', (socket: Socket) => unauthenticated.arrived(socket));
   // A kept-alive connection must not be closed just before the client's next request.
   server.keepAliveTimeout = 600_000;
   await new Promise<void>((resolve, reject) => {
@@ -123,11 +123,11 @@ function count(response: ServerResponse, metrics: Metrics | undefined): void {
 interface Parts {
   readonly backend: Backend;
   readonly limits: AnswerLimits;
-  readonly strangers: Strangers;
+  readonly unauthenticated: Unauthenticated;
   readonly loopbackOnly: boolean;
 }
 
-async function answer({ backend, limits, strangers, loopbackOnly }: Parts, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function answer({ backend, limits, unauthenticated, loopbackOnly }: Parts, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const gone = new AbortController();
   response.once('close', () => {
     if (!response.writableFinished) gone.abort();
@@ -141,7 +141,7 @@ async function answer({ backend, limits, strangers, loopbackOnly }: Parts, reque
     // before the body, which would be kept in memory for callers without a password
     const caller = { address: request.socket.remoteAddress ?? '', signal: gone.signal };
     if (!(await backend.accepts(login, caller))) throw new RequestFault(401, 'the login of the Neon-Connection-String header is refused', '28P01');
-    strangers.loggedIn(request.socket);
+    unauthenticated.loggedIn(request.socket);
     const body = await readBody(request);
     after = await backend.run(readRequest(body, request.headers, login), output, gone.signal);
     output.end();
@@ -149,8 +149,8 @@ async function answer({ backend, limits, strangers, loopbackOnly }: Parts, reque
     // a short body is read until then
     await new Promise(setImmediate);
     if (!gone.signal.aborted) {
-      // A connection that ended only later could end just as its caller sends the next request. With a part of the body unread, the caller could miss the answer.
-      if (request.complete && strangers.includes(request.socket)) response.setHeader('connection', 'close');
+      // If the connection ended later, it could end while its caller sends the next request. If a part of the body is unread, the caller could miss the answer.
+      if (request.complete && unauthenticated.includes(request.socket)) response.setHeader('connection', 'close');
       output.fail(error);
       endBody(request);
     }

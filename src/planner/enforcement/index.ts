@@ -158,7 +158,7 @@ export function rolesInTexts(context: ModelContext, model: Model): ReadonlySet<s
           return undefined;
         });
     } catch (error) {
-      // nobody reads a text that is not valid any more
+      // a text that is no longer valid cannot be read
       if (!(error instanceof SvcError)) throw error;
     }
   }

@@ -2,23 +2,23 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { networkOf } from './login-queue.ts';
 
-/** The most connections at once whose callers have not logged in. A process with a usual limit of open files has room for them. */
-export const MOST_STRANGERS = 800;
-/** How long such a connection stays open after an answer, if it is not closed at once. */
+/** The maximum number of connections without a login. It is below the usual limit of open files of a process. */
+export const MAX_UNAUTHENTICATED = 800;
+/** How long such a connection may be idle after an answer. */
 const IDLE_MS = 5000;
 
-interface Stranger {
+interface Connection {
   readonly socket: Socket;
   readonly network: string;
 }
 
 /**
- * The connections whose callers have not logged in yet. If there are too many, the oldest one of the address with the most of them is closed, so connections of
- * one address do not keep out those of others.
+ * The connections whose callers have not logged in yet. If there are too many, the oldest connection of the address with the most of them is closed. So one
+ * address cannot use up the connections of others.
  */
-export class Strangers {
+export class Unauthenticated {
   /** By address and port of the caller, oldest first. */
-  readonly #open = new Map<string, Stranger>();
+  readonly #open = new Map<string, Connection>();
   readonly #counts = new Map<string, number>();
   readonly #idleMs: number;
 
@@ -36,7 +36,7 @@ export class Strangers {
     socket.once('close', () => {
       if (this.#open.get(key)?.socket === socket) this.#forget(key);
     });
-    if (this.#open.size > MOST_STRANGERS) this.#closeOne();
+    if (this.#open.size > MAX_UNAUTHENTICATED) this.#closeOne();
   }
 
   /** The caller of a connection has logged in. @param socket the socket of a request: with TLS not the one that arrived */
@@ -49,7 +49,7 @@ export class Strangers {
     return this.#open.has(keyOf(socket));
   }
 
-  /** Lets a connection end soon after an answer if its caller has not logged in until then. */
+  /** Limits the idle time of a connection after an answer if its caller has not logged in by then. */
   answering(socket: Socket, response: ServerResponse): void {
     // after node, which sets the time for callers that have logged in
     response.once('finish', () => {
