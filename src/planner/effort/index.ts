@@ -70,7 +70,7 @@ class Effort {
     this.#whole = whole;
     this.#longestRows = longestRows;
     this.#spent = spent;
-    this.#expressions = new Expressions(params, spent, (stmt, scope) => this.#measured(stmt, scope, scope.ctes));
+    this.#expressions = new Expressions(params, spent, (stmt, scope) => spent.subQuery(() => this.#measured(stmt, scope, scope.ctes)));
   }
 
   /** Measures a query. @returns the sizes of its columns by name, in order */

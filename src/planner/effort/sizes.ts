@@ -102,7 +102,7 @@ export function larger(a: Size, b: Size): Size {
     a.inJson || b.inJson ? larger(inJson(a), inJson(b)) : undefined,
     Math.max(a.wild, b.wild),
     a.raw || b.raw,
-    copiesOf([a, b]),
+    { pulled: Math.max(a.copies.pulled, b.copies.pulled), pushed: Math.max(a.copies.pushed, b.copies.pushed) },
   );
 }
 

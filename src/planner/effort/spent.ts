@@ -50,7 +50,7 @@ export class Spent {
 
   /** Counts nodes that PostgreSQL makes when it plans the statement. @throws SvcError 400 `too_complex` */
   nodes({ pulled, pushed } = ONE, location?: number): void {
-    this.#add({ pulled: (this.#isCondition ? Math.max(pulled, pushed) : pulled) + this.#arms - 1, pushed: pushed + this.#arms - 1 }, location);
+    this.#add({ pulled: (this.#isCondition ? Math.max(pulled, pushed) : pulled) * this.#arms, pushed: pushed * this.#arms }, location);
   }
 
   #add({ pulled, pushed }: Copies, location: number | undefined): void {
@@ -65,18 +65,24 @@ export class Spent {
   }
 
   /** Measures a clause that PostgreSQL copies for each of some queries of a union. @param isCondition true if it moves the clause into sub-selects */
-  clause(arms: number, isCondition: boolean, measure: () => void): void {
+  clause<T>(arms: number, isCondition: boolean, measure: () => T): T {
     const [outer, wasCondition] = [this.#arms, this.#isCondition];
-    this.#arms *= arms;
+    this.#arms = arms;
     this.#isCondition = isCondition;
-    measure();
+    const measured = measure();
     this.#arms = outer;
     this.#isCondition = wasCondition;
+    return measured;
   }
 
-  /** The nodes since a count, without the copies of the clause around them. */
+  /** Measures a sub-query in an expression. PostgreSQL plans it once before it copies the clause around it, and moves no condition with a sub-query. */
+  subQuery<T>(measure: () => T): T {
+    return this.clause(1, false, measure);
+  }
+
+  /** The nodes since a count. */
   since({ pulled, pushed }: Copies): Copies {
-    return { pulled: (this.pulled - pulled) / this.#arms, pushed: (this.pushed - pushed) / this.#arms };
+    return { pulled: this.pulled - pulled, pushed: this.pushed - pushed };
   }
 
   /** Measures an operand that PostgreSQL copies, so that there are `times` of it. @throws SvcError 400 `too_complex` */
@@ -94,7 +100,7 @@ export class Spent {
     if (!window) return;
     const before = this.#windows.size;
     this.#windows.add(JSON.stringify(window, (key, value: unknown) => (key === 'location' ? undefined : value)));
-    if (this.#windows.size > before) this.nodes({ pulled: 2 * before, pushed: 2 * before }, location);
+    if (this.#windows.size > before) this.#add({ pulled: 2 * before, pushed: 2 * before }, location);
   }
 
   /** Counts the copies of a column for a reference to it. @throws SvcError 400 `too_complex` */

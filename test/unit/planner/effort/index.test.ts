@@ -440,6 +440,9 @@ const nested = (levels: number, item: string, rest = '', base = 'SELECT town_id 
 const chain = (levels: number, kind: string, query: (before: string) => string): string =>
   `WITH c0 AS ${kind} (SELECT town_id AS a FROM svc.town)${Array.from({ length: levels }, (_, i) => `, c${i + 1} AS ${kind} (${query(`c${i}`)})`).join('')} SELECT count(a) AS l FROM c${levels}`;
 
+/** A union of ten queries. */
+const UNION = Array.from({ length: 10 }, (_, i) => `SELECT town_id + ${i} AS v FROM svc.town`).join(' UNION ALL ');
+
 describe('expressions that PostgreSQL repeats when it plans a statement', () => {
   it.each([
     // it puts the expression of a column in the place of each reference: 2 ** 20 additions
@@ -468,6 +471,8 @@ describe('expressions that PostgreSQL repeats when it plans a statement', () => 
     `SELECT ${'('.repeat(18)}(town_id > 3)${' BETWEEN false AND true)'.repeat(18)} AS a FROM svc.town`,
     // conditions on a union are copied for each of its queries
     `SELECT count(*) AS n FROM (${Array.from({ length: 100 }, (_, i) => `SELECT town_id + ${i} AS v FROM svc.town`).join(' UNION ALL ')}) u WHERE ${Array.from({ length: 20 }, (_, i) => `CASE v ${Array.from({ length: 200 }, (_, n) => `WHEN ${n} THEN ${n + 1}`).join(' ')} END <> ${i}`).join(' AND ')}`,
+    // also the expressions of other columns in it
+    `SELECT count(*) AS n FROM (${UNION}) u JOIN (SELECT ${Array.from({ length: 30 }, (_, n) => `CASE town_id WHEN ${n} THEN 2 ELSE 1 END`).join(' + ')} AS e FROM svc.town) x ON ${Array.from({ length: 100 }, (_, i) => `x.e <> u.v + ${i}`).join(' AND ')}`,
     // it compares the definitions of windows with each other
     `SELECT ${Array.from({ length: 400 }, (_, i) => `sum(town_id) OVER (PARTITION BY town_id + ${i}) AS c${i}`).join(', ')} FROM svc.town`,
     // two columns from both of the next ones
@@ -492,6 +497,11 @@ describe('expressions that PostgreSQL repeats when it plans a statement', () => 
     chain(30, 'MATERIALIZED', (c) => `SELECT a + a AS a FROM ${c}`),
     chain(30, '', (c) => `SELECT x.a + y.a AS a FROM ${c} x JOIN ${c} y USING (a)`),
     chain(8, 'NOT MATERIALIZED', (c) => `SELECT x.a FROM ${c} x JOIN ${c} y ON x.a = y.a`),
+    // it plans a sub-query of a condition once, not for each query of the union
+    Array.from({ length: 6 }).reduce<string>(
+      (inner, _, i) => `SELECT v FROM (${UNION}) u${i} WHERE v > 7 OR EXISTS (SELECT 1 FROM (${inner}) w${i} WHERE w${i}.v = u${i}.v)`,
+      UNION,
+    ),
     `WITH q AS (SELECT party_id, name, salary FROM svc.employee) SELECT ${Array.from({ length: 300 }, (_, i) => `sum(CASE WHEN salary > ${i} AND name <> 'x' THEN salary - ${i} ELSE salary END) AS c${i}`).join(', ')} FROM q`,
   ])('are usual: %#', (sql) => {
     expect(outcome(sql)).toBe('planned');
