@@ -5,14 +5,14 @@ import type { Concept, Graph } from '../../ontology/graph.ts';
 import { EMPTY_MODEL, isRaw, type MappingDef, type Model } from '../../ontology/model.ts';
 import { fold, sameName } from '../../ontology/names.ts';
 import { walk } from '../plan/tree.ts';
-import { rolesTestedIn, type TestedRoles } from '../read/caller.ts';
+import { RoleTests, type TestedRoles } from '../read/tested-roles.ts';
 import { sourcesOf } from '../secure/policies.ts';
 import { differences, enforcedOn, type PolicyRules, type Subject } from './enforced.ts';
 import { Joins } from './joined.ts';
 import { accessFor, leavesOut, type ModelContext, ModelState } from './model-state.ts';
 import { asMapped, uncovered } from './unmapped.ts';
 
-export type { TestedRoles } from '../read/caller.ts';
+export { namesRole, type TestedRoles } from '../read/tested-roles.ts';
 export type { PolicyRules, Subject } from './enforced.ts';
 export type { ModelContext } from './model-state.ts';
 
@@ -107,15 +107,10 @@ export function joinedOtherwise(context: ModelContext, before: Graph, after: Gra
  * and for links and multi-valued properties.
  */
 export function rolesAskedBy(context: ModelContext, graph: Graph, rules: PolicyRules): TestedRoles {
-  const names = new Set<string>();
-  let any = false;
-  const onCallerFunctions = (tree: unknown): void => {
-    const found = rolesTestedIn(tree, context.product);
-    for (const name of found.names) names.add(name);
-    any ||= found.any;
-  };
+  const tested = new RoleTests();
+  const onCallerFunctions = (tree: unknown): void => tested.add(tree, context.product);
   const onTooComplex = (): void => {
-    any = true;
+    tested.any = true;
   };
   const collecting = { ...context, onCallerFunctions, onTooComplex };
   const [mapped] = asMapped(graph, graph, rules) ?? [];
@@ -127,10 +122,10 @@ export function rolesAskedBy(context: ModelContext, graph: Graph, rules: PolicyR
     } catch (error) {
       if (!(error instanceof SvcError)) throw error;
       // the text is not valid any more: it may test for any role
-      any = true;
+      tested.any = true;
     }
   }
-  return { names, any };
+  return tested;
 }
 
 /** The conditions of row policies, and the expressions of masks. */
@@ -140,21 +135,24 @@ const textsOf = ({ rows, masks }: PolicyRules): readonly string[] => [
 ];
 
 /**
- * Folded names of the roles for which views, conditions of logic concepts, calculated properties and measures call `svc_has_role`. If a call computes the name, all
+ * The roles for which views, conditions of logic concepts, calculated properties and measures call `svc_has_role`. If a call computes the whole name, all
  * texts in the same definition count, but not the values of rows.
  */
-export function rolesInTexts(context: ModelContext, model: Model): ReadonlySet<string> {
+export function rolesInTexts(context: ModelContext, model: TextsOfModel): TestedRoles {
   const { texts } = new ModelState(context, compile(EMPTY_MODEL, ''), accessFor({}));
-  const names = new Set<string>();
+  const all = new RoleTests();
   for (const text of selectsOf(model)) {
     if (!/has_role/i.test(text)) continue;
     try {
       const { stmt } = texts.parse(text, undefined);
-      const found = rolesTestedIn(stmt, context.product);
-      for (const name of found.names) names.add(name);
-      if (found.any)
+      const tested = new RoleTests();
+      tested.add(stmt, context.product);
+      for (const name of tested.names) all.names.add(name);
+      for (const [key, pattern] of tested.patterns) all.patterns.set(key, pattern);
+      all.any ||= tested.any;
+      if (tested.any)
         walk(stmt, (n) => {
-          if ('A_Const' in n && n.A_Const.sval) names.add(fold(n.A_Const.sval.sval ?? ''));
+          if ('A_Const' in n && n.A_Const.sval) all.names.add(fold(n.A_Const.sval.sval ?? ''));
           return undefined;
         });
     } catch (error) {
@@ -162,11 +160,14 @@ export function rolesInTexts(context: ModelContext, model: Model): ReadonlySet<s
       if (!(error instanceof SvcError)) throw error;
     }
   }
-  return names;
+  return all;
 }
 
+/** The definitions of a model with texts that may call functions of the caller. */
+export type TextsOfModel = Pick<Model, 'properties' | 'measures' | 'concepts' | 'views'>;
+
 /** The texts that may call functions of the caller, as SELECTs. */
-const selectsOf = ({ properties, measures, concepts, views }: Model): readonly string[] => [
+const selectsOf = ({ properties, measures, concepts, views }: TextsOfModel): readonly string[] => [
   ...views.flatMap((v) => (isRaw(v) ? [] : [v.sql])),
   ...[...properties.map((p) => p.expression), ...measures.flatMap((m) => [m.expression, m.filter]), ...concepts.map((c) => c.logic?.condition ?? null)].flatMap(
     (text) => (text === null ? [] : [`SELECT ${text}`]),

@@ -44,7 +44,7 @@ const TOTAL_FUNCTIONS = new Set([
 const TOTAL_AGGREGATES = new Set(['count', 'min', 'max', 'bool_and', 'bool_or', 'every']);
 
 /**
- * Nodes that raise no error by themselves. Other nodes may: subscripts, functions in FROM, SQL/JSON, COLLATE, and comparisons of whole rows (RowExpr) and of nested arrays
+ * Nodes that raise no error by themselves. Other nodes may: subscripts, functions in FROM, SQL/JSON, COLLATE (except "C"), and comparisons of whole rows (RowExpr) and of nested arrays
  * (A_ArrayExpr), whose types are checked at run time.
  */
 const TOTAL_NODES = new Set([
@@ -80,6 +80,7 @@ const TOTAL_NODES = new Set([
   'SortBy',
   'GroupingSet',
   'GroupingFunc',
+  'CollateClause',
 ]);
 /** Members that are a number of rows, which must not be negative. */
 const BOUNDS = new Set(['limitCount', 'limitOffset', 'startOffset', 'endOffset']);
@@ -140,6 +141,8 @@ function isTotalNode(node: Node, inner: boolean, mayBeRow: (name: string) => boo
   if ('A_Expr' in node) return isTotalOperator(node.A_Expr.kind, node.A_Expr.name);
   if ('FuncCall' in node) return isTotalCall(node.FuncCall, inner);
   if ('TypeCast' in node) return isTotalCast(node);
+  // the collation C has no conflict with others, and no text that it does not compare
+  if ('CollateClause' in node) return lastName(node.CollateClause.collname) === 'C';
   if ('SubLink' in node) return isTotalSubLink(node.SubLink) && (mayTakeLong || !multiplies(node.SubLink.subselect));
   if ('ColumnRef' in node) {
     const [only, ...others] = node.ColumnRef.fields ?? [];

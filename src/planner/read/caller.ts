@@ -5,7 +5,7 @@
 import type { FuncCall, SelectStmt } from '@pgsql/types';
 import { badRequest } from '../../errors.ts';
 import { fold } from '../../ontology/names.ts';
-import { boolean, call, cast, lastName, type Node, nullValue, rewrite, text, walk } from '../plan/tree.ts';
+import { boolean, call, cast, lastName, type Node, nullValue, rewrite, text } from '../plan/tree.ts';
 import type { CallerFacts } from '../secure/access.ts';
 
 const ARGUMENTS: Readonly<Record<string, number>> = { username: 0, has_role: 1, claim: 1 };
@@ -72,47 +72,40 @@ export function nameCalls(stmt: SelectStmt, product: string, { username }: Calle
   }
 }
 
-function functionOf(called: FuncCall, product: string): string | undefined {
+/** The function of the caller that SQL calls, without its prefix; undefined for any other. */
+export function functionOf(called: FuncCall, product: string): string | undefined {
   const name = called.funcname?.length === 1 ? lastName(called.funcname) : '';
   for (const prefix of ['svc_', `${product}_`])
     if (name.startsWith(prefix) && Object.hasOwn(ARGUMENTS, name.slice(prefix.length))) return name.slice(prefix.length);
   return undefined;
 }
 
-const constantOf = (node: Node): string | undefined => ('A_Const' in node && node.A_Const.sval ? (node.A_Const.sval.sval ?? '') : undefined);
+/** The text of a constant, or undefined. */
+export const constantOf = (node: Node): string | undefined => ('A_Const' in node && node.A_Const.sval ? (node.A_Const.sval.sval ?? '') : undefined);
 
-/** The roles for which SQL calls `svc_has_role`. */
-export interface TestedRoles {
-  /** Folded names. */
-  readonly names: ReadonlySet<string>;
-  /** True if a call computes the name of the role, which may then be any role. */
-  readonly any: boolean;
+/** PostgreSQL's `lower` for the collation "C", which does not depend on the database: it knows the letters of ASCII only. */
+const asciiLower = (name: string): string => name.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+
+/** The texts that name a role, for ASCII letters in any case. The other letters are as declared, or in lower, upper or title case. */
+function spellingsOf(role: string): readonly string[] {
+  const [first = '', ...others] = role;
+  const spelled = [role, fold(role), role.toUpperCase(), first.toUpperCase() + fold(others.join(''))];
+  return spelled.filter((name) => fold(name) === fold(role)).map(asciiLower);
 }
 
-/** Collects the roles for which a tree calls `svc_has_role`. */
-export function rolesTestedIn(tree: unknown, product: string): TestedRoles {
-  const names = new Set<string>();
-  let any = false;
-  walk(tree, (n) => {
-    if (!('FuncCall' in n) || functionOf(n.FuncCall, product) !== 'has_role') return undefined;
-    const [role] = n.FuncCall.args ?? [];
-    const name = role && constantOf(role);
-    if (name === undefined) any = true;
-    else names.add(fold(name));
-    return undefined;
-  });
-  return { names, any };
-}
-
-/** `svc_has_role`: names of roles are case-insensitive. */
+/**
+ * `svc_has_role`: names of roles are case-insensitive. A name that the database computes must not match more roles than `fold`: PostgreSQL's `lower` of a name in
+ * another collation is another one for some letters (`İ`).
+ */
 function hasRole(role: Node, roles: readonly string[]): Node {
   const constant = constantOf(role);
   if (constant !== undefined) return boolean(roles.some((r) => fold(r) === fold(constant)));
-  const ownRoles = { A_ArrayExpr: { elements: roles.map((r) => text(fold(r))) } } as Node;
+  const ownRoles = { A_ArrayExpr: { elements: [...new Set(roles.flatMap(spellingsOf))].map(text) } } as Node;
   const list: Node = {
     TypeCast: { arg: ownRoles, typeName: { names: [{ String: { sval: 'text' } }], arrayBounds: [{ Integer: { ival: -1 } }], typemod: -1 } },
   };
-  return { A_Expr: { kind: 'AEXPR_OP_ANY', name: [{ String: { sval: '=' } }], lexpr: call('lower', [role]), rexpr: list } };
+  const name: Node = { CollateClause: { arg: role, collname: [{ String: { sval: 'C' } }] } };
+  return { A_Expr: { kind: 'AEXPR_OP_ANY', name: [{ String: { sval: '=' } }], lexpr: call('lower', [name]), rexpr: list } };
 }
 
 /** `svc_claim`: the claim as a text, or NULL if the token does not have it. */

@@ -230,7 +230,8 @@ export class Draft {
     const model = await modelOf(this.#runtime, this.row, text, offset);
     const { principal } = this.#caller;
     requireOldSources(principal, this.#model, model, offset);
-    if (!mayMakePolicies(principal, this.name)) this.#budget.run(() => requireOldRoles(principal, this.planContext(), this.#model, model, offset), offset);
+    const inForce = this.#inForce?.model ?? EMPTY_MODEL;
+    if (!mayMakePolicies(principal, this.name)) this.#budget.run(() => requireOldRoles(principal.userId, this.planContext(), inForce, model, offset), offset);
     this.#base = model;
     this.#model = model;
     for (const noted of [this.#pieces, this.#madeHere.concept, this.#madeHere.view]) noted.clear();

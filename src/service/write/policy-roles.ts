@@ -7,7 +7,7 @@ import type { Name } from '../../language/statements.ts';
 import type { Graph } from '../../ontology/graph.ts';
 import type { Model } from '../../ontology/model.ts';
 import { fold } from '../../ontology/names.ts';
-import { type ModelContext, rolesAskedBy, rolesInTexts, type TestedRoles } from '../../planner/enforcement/index.ts';
+import { type ModelContext, namesRole, rolesAskedBy, rolesInTexts, type TestedRoles } from '../../planner/enforcement/index.ts';
 import { allowedFunctionsOf } from '../../planner/read/own-functions.ts';
 import { loadGraph } from '../caller/lookup.ts';
 import { mayMakePolicies } from '../caller/policies.ts';
@@ -47,13 +47,14 @@ async function rolesOf(ctx: Changing, row: OntologyRow): Promise<TestedRoles> {
 }
 
 /** The roles that the texts of versions name. All models together may be larger than the memory for models. */
-const inTexts = cacheOf<ReadonlySet<string>>('roles-in-texts');
-const inDrafts = new WeakMap<Model, ReadonlySet<string>>();
+const inTexts = cacheOf<TestedRoles>('roles-in-texts');
+const inDrafts = new WeakMap<Model, TestedRoles>();
 
 const keyOfTexts = (row: OntologyRow): string => JSON.stringify([row.id, row.version, row.allowedFunctions]);
-const keepTexts = (row: OntologyRow, names: ReadonlySet<string>): void => inTexts.set(keyOfTexts(row), names, 200 + 200 * names.size);
+const keepTexts = (row: OntologyRow, tested: TestedRoles): void =>
+  inTexts.set(keyOfTexts(row), tested, 200 + 200 * tested.names.size + 800 * tested.patterns.size);
 
-async function rolesInTextsOf(ctx: Changing, row: OntologyRow): Promise<ReadonlySet<string>> {
+async function rolesInTextsOf(ctx: Changing, row: OntologyRow): Promise<TestedRoles> {
   const { draft, request } = ctx.session;
   const { runtime } = request;
   if (draft?.row.key === row.key) {
@@ -66,7 +67,7 @@ async function rolesInTextsOf(ctx: Changing, row: OntologyRow): Promise<Readonly
   if (known !== undefined) return known;
   const model = await readModel(runtime, row.id, row.version);
   // an ontology that was dropped concurrently has none
-  const read = model === undefined ? new Set<string>() : rolesInTexts(contextOf(runtime, row), model);
+  const read = model === undefined ? NO_ROLES : rolesInTexts(contextOf(runtime, row), model);
   keepTexts(row, read);
   return read;
 }
@@ -84,13 +85,13 @@ export async function requireMayCreateRole(ctx: Changing, name: Name): Promise<v
     });
   for (const row of ctx.caller.snapshot.ontologies) {
     if (mayMakePolicies(ctx.principal, row.name)) continue;
-    const { names, any } = row.policies.length === 0 ? NO_ROLES : await rolesOf(ctx, row);
-    if (any || names.has(fold(name.text))) throw refused('policy');
-    if ((await rolesInTextsOf(ctx, row)).has(fold(name.text))) throw refused('view, condition or expression');
+    const tested = row.policies.length === 0 ? NO_ROLES : await rolesOf(ctx, row);
+    if (tested.any || namesRole(tested, name.text)) throw refused('policy');
+    if (namesRole(await rolesInTextsOf(ctx, row), name.text)) throw refused('view, condition or expression');
   }
 }
 
-const NO_ROLES: TestedRoles = { names: new Set(), any: false };
+const NO_ROLES: TestedRoles = { names: new Set(), patterns: new Map(), any: false };
 
 /** Checks that no policy tests for a role that is to be dropped. @throws SvcError 400 `in_use` */
 export async function requireRoleUnused(ctx: Changing, name: Name): Promise<void> {

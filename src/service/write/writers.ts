@@ -321,15 +321,20 @@ export function requireOldSources(holder: Holder, now: Model, older: Model, offs
 }
 
 /**
- * Checks that a rollback restores no text that tests for a role of which the writer may choose the members, unless the version now tests for it, too. Such a role cannot
- * be created while a text tests for it, but after the text was dropped.
+ * Checks that a rollback restores no text that tests for a role and reads with the rights of another user. A role cannot be created while a text tests for it, but after the
+ * text was dropped, also by another user than the caller of the rollback.
+ * @param now the version in force. What it has is not restored: statements before the rollback in the script do not count
  * @throws SvcError 403 `forbidden`
  */
-export function requireOldRoles(holder: Holder, context: ModelContext, now: Model, older: Model, offset: number): void {
-  const tested = rolesInTexts(context, now);
-  const own = [...rolesInTexts(context, older)].find((role) => !tested.has(role) && (can(holder, 'edit', ['role']) || can(holder, 'edit', ['role', role])));
-  if (own === undefined) return;
-  throw forbidden('forbidden', `A view, condition or expression of that version tests for the role ${quoted(own)}, which you may edit or create`, {
+export function requireOldRoles(userId: string, context: ModelContext, now: Model, older: Model, offset: number): void {
+  const known = new Set([...now.views, ...now.concepts].map((def) => JSON.stringify(def)));
+  const isRestored = (def: Model['views'][number] | Model['concepts'][number], definer: string | undefined): boolean =>
+    definer !== userId && !known.has(JSON.stringify(def));
+  const views = older.views.filter((v) => isRestored(v, v.definer));
+  const concepts = older.concepts.filter((c) => c.logic !== null && isRestored(c, c.logic.definer));
+  const { names, patterns, any } = rolesInTexts(context, { views, concepts, properties: [], measures: [] });
+  if (names.size + patterns.size === 0 && !any) return;
+  throw forbidden('forbidden', 'A view or condition of that version, which another user wrote, tests for a role', {
     offset,
     hint: 'Ask a user who may create policies to restore the version',
   });
