@@ -99,7 +99,6 @@ const METADATA = [
   'MAPPINGS',
   'CONCEPT_MAPPINGS',
   'INHERITANCE',
-  'VIEWS',
   'VIEW_PROPERTIES',
   'TAGS',
 ];
@@ -114,6 +113,7 @@ function metadata(graph: Graph, parts: Parts): unknown {
     columns: graph.concepts.map((c) => [c.name, ...(['svc', 'esvc', 'dsvc'] as const).map((schema) => conceptColumns(c, schema, 1))]),
     tables: METADATA.map((t) => tables(`SYS_${t}`)?.rows),
     // the origin of rows comes from the whole model: a concept may have the rows of hidden ones
+    views: tables('SYS_VIEWS')?.rows.map(({ tables: _, ...row }) => row),
     properties: tables('SYS_CONCEPT_PROPERTIES')?.rows.map(({ tables: _, datasource_id: __, ...row }) => row),
   };
 }
@@ -199,8 +199,8 @@ describe('an ontology for a caller', () => {
             const all = outcome(paired, text, seen === whole).sql;
             // a view or logic concept over hidden rows needs a barrier
             if (mine.sql.includes('OFFSET 0')) continue;
-            // ids are counted as keys only for a caller who sees everything
-            if (seen !== whole && /\bcount\s*\([^()]*entity_id/i.test(text)) {
+            // ids are counted and grouped as keys only for a caller who sees everything
+            if (seen !== whole && /\b(count\s*\(|group by)[^()]*entity_id/i.test(text)) {
               separate++;
               continue;
             }
