@@ -60,6 +60,7 @@ export async function restrictReader(setup: ReaderSetup): Promise<string[]> {
   await attempt(`${alter} SET search_path = ''`);
   await attempt(`${alter} SET "TimeZone" = 'UTC'`);
   await attempt(`${alter} SET "DateStyle" = 'ISO, MDY'`);
+  await attempt(`${alter} SET jit = off`);
   const own = ((role.rolconfig as string[] | null) ?? []).map((setting) => setting.slice(0, setting.indexOf('=')));
   for (const [name, value] of LIMITS) if (!own.includes(name)) await attempt(`${alter} SET ${name} = ${quoteText(value)}`);
   if (role.rolconnlimit === -1) await attempt(`${alter} CONNECTION LIMIT ${CONNECTIONS}`);

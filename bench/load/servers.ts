@@ -22,6 +22,7 @@ const SETUP = [
   `ALTER ROLE ${READER} SET statement_timeout = '30s'`,
   `ALTER ROLE ${READER} SET search_path = ''`,
   `ALTER ROLE ${READER} SET "TimeZone" = 'UTC'`,
+  `ALTER ROLE ${READER} SET jit = off`,
   `CREATE ROLE ${WRITER} LOGIN`,
   'CREATE SCHEMA shop',
   'CREATE SCHEMA svc_cache',

@@ -74,12 +74,13 @@ function settingLines(name: string, role: RoleSettings | undefined, timeoutMs: n
     ['search_path', ''],
     ['TimeZone', 'UTC'],
     ['DateStyle', 'ISO, MDY'],
+    ['jit', 'off'],
   ] as const) {
     if (fits({ ...role, readOnly: true, timeoutMs }, { [setting]: value }, timeoutMs)) continue;
     const text = `the role ${name} has the ${setting} '${role.settings[setting]}', so the service sends it with each query: ${alter(`${identifier(setting)} = '${value}'`)}`;
     lines.push(line('warn', text));
   }
-  return lines.length > 0 ? lines : [line('ok', `the role ${name} is read-only, with statement_timeout, search_path, TimeZone and DateStyle set`)];
+  return lines.length > 0 ? lines : [line('ok', `the role ${name} is read-only, with statement_timeout, search_path, TimeZone, DateStyle and jit set`)];
 }
 
 /** Checks that the SQL-over-HTTP server returns JSON as PostgreSQL wrote it. */

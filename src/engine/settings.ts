@@ -13,6 +13,7 @@ export type Settings = Readonly<Record<string, string>>;
 /**
  * These settings decide the output format of values and how PostgreSQL parses a statement. The first three affect names and the values of rows
  * (docs/design/rows-and-json.md#values). The others affect the format of intervals, bytes and floating-point numbers, and how the planner's literals are parsed.
+ * The last one is for safety: PostgreSQL does not interrupt the compilation of expressions, which may take half a minute and gigabytes for a short statement.
  */
 export const DEFAULT_SETTINGS: Settings = {
   search_path: '',
@@ -22,6 +23,7 @@ export const DEFAULT_SETTINGS: Settings = {
   bytea_output: 'hex',
   extra_float_digits: '1',
   standard_conforming_strings: 'on',
+  jit: 'off',
 };
 
 const TIMEOUT = 'statement_timeout';

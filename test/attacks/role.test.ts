@@ -181,6 +181,7 @@ for (const backend of ['pglite', 'pg'] as const) {
         ['lock_timeout', '10s'],
         ['idle_in_transaction_session_timeout', '2min'],
         ['default_transaction_read_only', 'on'],
+        ['jit', 'off'],
       ])
         expect(await local.exec(`SHOW ${name}`, [], READER)).toEqual([{ [name as string]: value }]);
       expect(await fault("SET temp_file_limit = '-1'")).toMatchObject({ code: '42501' });

@@ -236,7 +236,14 @@ for (const backend of oneIn(SIZES.everyBackend, ['pglite', 'pg'] as const, 0)) {
 
       it('belong to the role that the connection string names, with its settings', async () => {
         expect(await sql('kg_reader')`SELECT current_user::text AS me, session_user::text AS login`).toEqual([{ me: 'kg_reader', login: 'kg_reader' }]);
-        const settings = { transaction_read_only: 'on', search_path: '""', TimeZone: 'UTC', DateStyle: 'ISO, MDY', statement_timeout: `${TIMEOUT_MS}ms` };
+        const settings = {
+          transaction_read_only: 'on',
+          search_path: '""',
+          TimeZone: 'UTC',
+          DateStyle: 'ISO, MDY',
+          jit: 'off',
+          statement_timeout: `${TIMEOUT_MS}ms`,
+        };
         for (const [name, value] of Object.entries(settings)) expect(await sql('kg_reader').query(`SHOW ${name}`)).toEqual([{ [name]: value }]);
         expect(await sql('kg_reader')`SELECT name FROM t.item WHERE id = 3`).toEqual([{ name: 'item 3' }]);
         expect(await fault(sql('kg_reader').query('CREATE TABLE t.x (a int)'))).toMatchObject({ code: '25006' });

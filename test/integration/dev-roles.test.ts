@@ -61,6 +61,7 @@ describe.skipIf(missing)('the roles on a server', () => {
     'search_path=""',
     'TimeZone=UTC',
     'DateStyle=ISO, MDY',
+    'jit=off',
     'lock_timeout=10s',
     'idle_in_transaction_session_timeout=2min',
   ];

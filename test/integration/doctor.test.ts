@@ -48,7 +48,7 @@ describe('doctor', () => {
       'catalog: it answers',
       expect.stringMatching(/^migrations: all \d+ applied$/),
       expect.stringMatching(/^datasource main: PostgreSQL 1[5-8]/),
-      'datasource main: the role kg_reader is read-only, with statement_timeout, search_path, TimeZone and DateStyle set',
+      'datasource main: the role kg_reader is read-only, with statement_timeout, search_path, TimeZone, DateStyle and jit set',
       'datasource main: the role kg_reader can only read: it creates nothing, writes nothing, and has no access to kg_catalog',
       'datasource main: the role kg_reader may execute no function that runs SQL texts, reads files or settings, shows sessions, waits or locks',
       'datasource main: the role kg_reader has temp_file_limit 1GB, lock_timeout 10s, idle_in_transaction_session_timeout 2min, and at most 40 connections',

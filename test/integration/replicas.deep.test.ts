@@ -42,6 +42,7 @@ describe.skipIf(missing)('replicas', () => {
       `ALTER ROLE reader SET statement_timeout = '${TIMEOUT_MS}ms'`,
       "ALTER ROLE reader SET search_path = ''",
       'ALTER ROLE reader SET "TimeZone" = \'UTC\'',
+      'ALTER ROLE reader SET jit = off',
       'CREATE TABLE public.clock (id int PRIMARY KEY, tick bigint NOT NULL)',
       'INSERT INTO public.clock VALUES (1, 0)',
       'GRANT SELECT ON public.clock TO reader',

@@ -11,8 +11,8 @@ const json =
   (value: unknown, status = 200) =>
   () =>
     new Response(JSON.stringify(value), { status });
-/** The probe, and a timeout and seven settings that are set. */
-const set = Array.from({ length: 8 }, () => result([]));
+/** The probe, and a timeout and eight settings that are set. */
+const set = Array.from({ length: 9 }, () => result([]));
 const settings = [result([], probeRows('30s')), ...set];
 
 beforeEach(forgetRoles);

@@ -26,8 +26,8 @@ export function fake(...answers: Answer[]): { fetch: Fetch; asked: Asked[] } {
 }
 
 const PROBED = ['default_transaction_read_only', 'statement_timeout', 'search_path', 'TimeZone', 'DateStyle', 'IntervalStyle', 'bytea_output'];
-const NAMES = [...PROBED, 'extra_float_digits', 'standard_conforming_strings'];
-const VALUES = ['on', '30s', '""', 'UTC', 'ISO, MDY', 'postgres', 'hex', '1', 'on'];
+const NAMES = [...PROBED, 'extra_float_digits', 'standard_conforming_strings', 'jit'];
+const VALUES = ['on', '30s', '""', 'UTC', 'ISO, MDY', 'postgres', 'hex', '1', 'on', 'off'];
 
 /** The result of SHOW ALL for a role with all settings; `changes`: other values, by their index. */
 export const shown = (changes: Readonly<Record<number, string>> = {}): string[][] => [

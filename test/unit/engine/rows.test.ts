@@ -48,9 +48,10 @@ describe('the settings of a statement', () => {
       `SET LOCAL "bytea_output" = 'hex'`,
       `SET LOCAL "extra_float_digits" = '1'`,
       `SET LOCAL "standard_conforming_strings" = 'on'`,
+      `SET LOCAL "jit" = 'off'`,
       'SELECT 1',
     ]);
-    expect(asked[0]?.body.queries?.map((q) => q.params)).toEqual([...Array.from({ length: 9 }, () => []), ['7', null]]);
+    expect(asked[0]?.body.queries?.map((q) => q.params)).toEqual([...Array.from({ length: 10 }, () => []), ['7', null]]);
     expect(new Headers(asked[0]?.init.headers).get('neon-batch-read-only')).toBe('true');
     expect(asked[1]?.body).toEqual({ query: 'SELECT 1', params: [] });
   });
@@ -68,7 +69,7 @@ describe('the settings of a statement', () => {
     const poor = fake(rowsAnswer([], probeRows('0')));
     await runRows(DS, request(poor.fetch));
     await runRows(DS, request(poor.fetch));
-    expect(poor.asked.map((a) => a.body.queries?.length)).toEqual([10, 2]);
+    expect(poor.asked.map((a) => a.body.queries?.length)).toEqual([11, 2]);
     expect(new Headers(poor.asked[1]?.init.headers).get('neon-batch-read-only')).toBe('true');
   });
 
@@ -76,7 +77,7 @@ describe('the settings of a statement', () => {
     const { fetch, asked } = fake(pgError('22012', 'division by zero'), rowsAnswer([]));
     await refusal(runRows(DS, request(fetch)));
     await runRows(DS, request(fetch));
-    expect(asked.map((a) => a.body.queries?.length)).toEqual([10, 10]);
+    expect(asked.map((a) => a.body.queries?.length)).toEqual([11, 11]);
   });
 
   it('need a batch for the read-only transaction if the role lacks only that', async () => {

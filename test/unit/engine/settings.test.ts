@@ -17,6 +17,7 @@ describe('the settings of a role', () => {
         bytea_output: 'hex',
         extra_float_digits: '1',
         standard_conforming_strings: 'on',
+        jit: 'off',
       },
       isDistributed: false,
     });
@@ -55,6 +56,7 @@ describe('the settings of a role', () => {
       { 6: 'escape' },
       { 7: '0' },
       { 8: 'off' },
+      { 9: 'on' },
     ]) {
       expect(yes(role(changes)), JSON.stringify(changes)).toBe(false);
     }
@@ -87,7 +89,7 @@ describe('the statements that set missing settings', () => {
       `SET LOCAL "search_path" = ''`,
       `SET LOCAL "DateStyle" = 'ISO, MDY'`,
     ]);
-    expect(missing(undefined)).toHaveLength(8);
+    expect(missing(undefined)).toHaveLength(9);
   });
 
   it('need no quotes in names and values', () => {
