@@ -66,6 +66,8 @@ export async function startSqlServer(options: SqlServerOptions): Promise<SqlServ
   const times = { headersTimeout: greetingMs, connectionsCheckingInterval: greetingMs / 5 };
   const server: Server = tls ? createTlsServer({ ...tls, ...times, handshakeTimeout: greetingMs }, handle) : createServer(times, handle);
   server.on('connection', (socket: Socket) => unauthenticated.arrived(socket));
+  // node would answer these with 417 itself, and keep the connection
+  server.on('checkExpectation', handle);
   // A kept-alive connection must not be closed just before the client's next request.
   server.keepAliveTimeout = 600_000;
   await new Promise<void>((resolve, reject) => {

@@ -67,6 +67,8 @@ async function consent(c: AppContext): Promise<Response> {
   const server = await serverOf(c);
   const { pathname, search } = new URL(c.req.url);
   if (c.req.method === 'POST') checkOrigin(c);
+  // anybody can name a client whose document is fetched
+  await admit(c, `oauth:${addressOf(c.req.raw.headers)}`);
   const fields = c.req.method === 'POST' ? await readForm(c) : null;
   // validate before the user logs in, so that an invalid request fails immediately
   const authorization = await server.read(search);

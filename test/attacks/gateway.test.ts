@@ -158,6 +158,21 @@ describe('connections whose callers have no password', () => {
     await expect.poll(() => refused.got.closed).toBe(true);
   });
 
+  it('end soon after a request that expects something unknown', async () => {
+    for (const [body, text] of [
+      ['', '{}'],
+      ['{}', ''],
+    ] as const) {
+      const refused = send(WRONG.replace('content-length', 'expect: something\r\ncontent-length').replace('{}', body));
+      await expect.poll(() => statuses(refused)).toEqual(['401']);
+      refused.socket.write(text);
+      await expect.poll(() => refused.got.closed).toBe(true);
+    }
+    // those who have a password get their answer
+    const known = send(RIGHT.replace('content-length', 'expect: something\r\ncontent-length'));
+    await expect.poll(() => statuses(known)).toEqual(['200']);
+  });
+
   it('end soon without a request', async () => {
     const silent = [send(''), send('POST /sql HTTP/1.1\r\n')];
     await expect.poll(() => silent.every(({ got }) => got.closed)).toBe(true);

@@ -4,6 +4,7 @@ import { printed } from '../api/exact.ts';
 import { examples } from '../api/examples.ts';
 import type { Failure } from '../api/http.ts';
 import { Latest } from '../api/latest.ts';
+import { memberOf } from '../api/names.ts';
 import { type Row, Rows } from '../api/rows.ts';
 import { onOtherUser } from '../api/session.ts';
 import { callTool } from './mcp.ts';
@@ -56,7 +57,7 @@ onOtherUser(() => {
   conversations.value = {};
 });
 
-export const turnsOf = (ontology: string): readonly Turn[] => conversations.value[ontology] ?? [];
+export const turnsOf = (ontology: string): readonly Turn[] => memberOf(conversations.value, ontology) ?? [];
 
 function put(ontology: string, turns: readonly Turn[]): void {
   conversations.value = { ...conversations.value, [ontology]: turns };

@@ -96,12 +96,15 @@ const textWidth = (text: string, size: number): number => text.length * size * 0
 export function layout({ nodes, edges }: { readonly nodes: readonly string[]; readonly edges: readonly Edge[] }): Placed {
   const graph = new dagre.graphlib.Graph({ multigraph: true });
   graph.setGraph({ rankdir: 'TB', nodesep: 28, ranksep: 64, edgesep: 16, marginx: 16, marginy: 16 });
-  for (const name of nodes) graph.setNode(name, { width: Math.max(72, textWidth(name, 14) + 28), height: 36 });
+  // dagre finds nodes as members of an object, which has `constructor` and `__proto__` already
+  const ids = new Map(nodes.map((name, i) => [name, String(i)]));
+  const idOf = (name: string): string => ids.get(name) ?? '';
+  for (const name of nodes) graph.setNode(idOf(name), { width: Math.max(72, textWidth(name, 14) + 28), height: 36 });
   for (const [i, e] of edges.entries()) {
     const label = e.labels.length === 0 ? {} : { width: Math.max(...e.labels.map((l) => textWidth(l, 11))) + 8, height: e.labels.length * 14 };
     // dagre puts the source above: an ancestor belongs above its descendants
     const [top, bottom] = e.kind === 'inherits' ? [e.to, e.from] : [e.from, e.to];
-    graph.setEdge(top, bottom, { ...label, labelpos: 'c' }, String(i));
+    graph.setEdge(idOf(top), idOf(bottom), { ...label, labelpos: 'c' }, String(i));
   }
   dagre.layout(graph);
   const { width = 0, height = 0 } = graph.graph();
@@ -109,14 +112,14 @@ export function layout({ nodes, edges }: { readonly nodes: readonly string[]; re
     width,
     height,
     nodes: nodes.map((name) => {
-      const { x, y, width: w, height: h } = graph.node(name);
+      const { x, y, width: w, height: h } = graph.node(idOf(name));
       return { name, x, y, width: w, height: h };
     }),
     edges: edges.map((e, i) => {
       const [top, bottom] = e.kind === 'inherits' ? [e.to, e.from] : [e.from, e.to];
-      const placed = graph.edge(top, bottom, String(i));
+      const placed = graph.edge(idOf(top), idOf(bottom), String(i));
       const points = e.kind === 'inherits' ? [...placed.points].reverse() : placed.points;
-      const own = e.from === e.to ? graph.node(e.from) : undefined;
+      const own = e.from === e.to ? graph.node(idOf(e.from)) : undefined;
       const loop = own === undefined ? null : { x: own.x + own.width / 2, y: own.y };
       const widest = Math.max(0, ...e.labels.map((l) => textWidth(l, 11)));
       if (loop !== null) return { ...e, points, loop, label: { x: loop.x + 34 + widest / 2, y: loop.y } };

@@ -1,12 +1,13 @@
 /** Everything about one view or cube. */
 import { identifier, product } from '../api/http.ts';
+import { memberOf } from '../api/names.ts';
 import type { Model } from '../model/model.ts';
 import { hashOf } from '../router.ts';
 import { texts } from '../texts.ts';
 import { Code } from './basics.tsx';
 
 export function ViewDetails({ model, name, close }: { readonly model: Model; readonly name: string; close(): void }) {
-  const view = model.detail.views[name];
+  const view = memberOf(model.detail.views, name);
   if (view === undefined) return null;
   return (
     <aside class="details" aria-label={name}>

@@ -1,5 +1,6 @@
 /** Completion of SQL over the graph, computed from the model. Pure: no DOM, no request. */
 import { ALLOWED_FUNCTIONS, CASTS } from '../../../src/planner/guard/functions.ts';
+import { memberOf } from '../api/names.ts';
 import type { Model } from '../model/model.ts';
 
 export interface Proposal {
@@ -194,7 +195,7 @@ const measures = (concept: string, model: Model): readonly Proposal[] =>
 
 function columnsOf(source: Source, model: Model): readonly Proposal[] {
   if (source.view !== null)
-    return (model.detail.views[source.view]?.columns ?? []).map((c) => ({
+    return (memberOf(model.detail.views, source.view)?.columns ?? []).map((c) => ({
       label: c.name,
       apply: asIdentifier(c.name),
       type: 'property',

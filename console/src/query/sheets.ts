@@ -1,5 +1,6 @@
 /** The open queries and the history, in this browser only. */
 import { effect, signal } from '@preact/signals';
+import { memberOf } from '../api/names.ts';
 import { credential, keepOver, onOtherUser } from '../api/session.ts';
 
 export interface Sheet {
@@ -80,7 +81,7 @@ keepOver('sheets', {
 export const parameterValues = signal<Readonly<Record<string, Readonly<Record<string, string>>>>>({});
 
 export function setParameter(ontology: string, name: string, value: string): void {
-  parameterValues.value = { ...parameterValues.value, [ontology]: { ...parameterValues.value[ontology], [name]: value } };
+  parameterValues.value = { ...parameterValues.value, [ontology]: { ...memberOf(parameterValues.value, ontology), [name]: value } };
 }
 
 const MOST = 100;

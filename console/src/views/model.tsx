@@ -78,9 +78,7 @@ function Page({ model: m }: { readonly model: Model }) {
       {chosen !== null && m.concepts.has(chosen) && (
         <ConceptDetails key={chosen} model={m} name={chosen} choose={choose} focus={() => set({ focus: chosen })} close={() => set({ concept: null })} />
       )}
-      {chosen === null && parameters.view !== undefined && m.detail.views[parameters.view] !== undefined && (
-        <ViewDetails model={m} name={parameters.view} close={() => set({ view: null })} />
-      )}
+      {chosen === null && parameters.view !== undefined && <ViewDetails model={m} name={parameters.view} close={() => set({ view: null })} />}
     </div>
   );
 }

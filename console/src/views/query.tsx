@@ -1,6 +1,7 @@
 /** The query view: an editor with several sheets, and the result as table, JSON or chart. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Failure, failureOf, product, query } from '../api/http.ts';
+import { memberOf } from '../api/names.ts';
 import { Rows, readRows } from '../api/rows.ts';
 import { changed, model } from '../model/current.ts';
 import type { Model } from '../model/model.ts';
@@ -31,7 +32,7 @@ function Page({ model: m }: { readonly model: Model }) {
   void sheetsChanged.value;
   const { all, current } = sheetsOf(m.name);
   const runs = useRuns(all);
-  const values = parameterValues.value[m.name] ?? {};
+  const values = memberOf(parameterValues.value, m.name) ?? {};
   const noteParameters = (text: string): void => setNames((before) => sameNames(before, parameterNames(text)));
 
   // a link may contain a statement
@@ -187,7 +188,7 @@ function Page({ model: m }: { readonly model: Model }) {
           <fieldset class="parameters" aria-label={texts.query.parameters}>
             {names.map((name) => (
               <label key={name}>
-                <code>:{name}</code> <input value={values[name] ?? ''} onInput={(e) => setParameter(m.name, name, e.currentTarget.value)} />
+                <code>:{name}</code> <input value={memberOf(values, name) ?? ''} onInput={(e) => setParameter(m.name, name, e.currentTarget.value)} />
               </label>
             ))}
           </fieldset>
@@ -240,7 +241,7 @@ const shareLink = (ontology: string, sql: string): string =>
 async function check(ontology: string, text: string): Promise<Failure | null> {
   const lead = 'EXPLAIN (LOGICAL) ';
   if (!/^\s*(?:--[^\n]*\n\s*)*(?:select|with|values|\()/i.test(text)) return null;
-  const bound = bind(text, parameterValues.value[ontology] ?? {});
+  const bound = bind(text, memberOf(parameterValues.value, ontology) ?? {});
   try {
     await query(ontology, lead + bound.sql.replace(/;\s*$/, ''));
     return null;

@@ -76,6 +76,15 @@ describe('the drawing of a model', () => {
     expect(y.get('c')).toBeLessThan(y.get('d')!);
     expect(new Set(placed.nodes.map((n) => `${n.x} ${n.y}`)).size).toBe(4);
   });
+
+  it('places concepts with the names of members that every object has', () => {
+    const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty'];
+    const ontology = names.map((name, i) => concept(name, i === 0 ? [] : [names[i - 1] as string], [relationship('r', name)]));
+    const placed = layout(shown(new Model('m', { version: '', datasources: [], properties: {}, views: {}, ontology }), all));
+    expect(placed.nodes.map((n) => n.name)).toEqual(names);
+    expect(placed.edges.map((e) => e.kind)).toEqual(['inherits', 'inherits', 'inherits', 'relates', 'relates', 'relates', 'relates']);
+    expect(new Set(placed.nodes.map((n) => `${n.x} ${n.y}`)).size).toBe(4);
+  });
 });
 
 describe('the drawing of data', () => {

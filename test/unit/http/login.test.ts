@@ -1,6 +1,6 @@
 /** The pages that identify their user by a cookie: their host, their headers, and their redirects. */
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createApp } from '../../../src/http/app.ts';
 import { returnAddress } from '../../../src/http/form.ts';
 import { loggedInPage, loginPage } from '../../../src/http/login-page.ts';
@@ -145,6 +145,22 @@ describe('pages with a cookie', () => {
     const runtime = fakeRuntime({ API_AUTH_SALT: 'x' }, { admit: async (key) => void keys.push(key) === null });
     const answer = await asked('/svc/api/get_token', { method: 'POST', headers: { 'cf-connecting-ip': '192.0.2.1' } }, runtime);
     expect([await code(answer), keys]).toEqual(['429 too_many_requests', ['login:192.0.2.1']]);
+  });
+
+  it('and the consent page is limited before a document of a client is fetched', async () => {
+    const keys: string[] = [];
+    const read = vi.fn(async () => ({ refused: 'unknown client', location: null }));
+    const oauth = { at: async () => ({ read }) } as unknown as NonNullable<Runtime['oauth']>;
+    const path = `/svc/oauth/authorize?${new URLSearchParams({ client_id: 'https://victim.example/client.json' })}`;
+    const form = { method: 'POST', headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: 'decision=deny' };
+    for (const init of [{}, { method: 'HEAD' }, form]) {
+      const answer = await asked(path, init, fakeRuntime({ SESSION_SECRET }, { oauth, admit: async (key) => void keys.push(key) === null }));
+      expect(answer.status).toBe(429);
+    }
+    expect(keys).toEqual(['oauth:-', 'oauth:-', 'oauth:-']);
+    expect(read).not.toHaveBeenCalled();
+    expect((await asked(path, {}, fakeRuntime({ SESSION_SECRET }, { oauth }))).status).toBe(400);
+    expect(read).toHaveBeenCalledOnce();
   });
 });
 
