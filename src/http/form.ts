@@ -53,10 +53,13 @@ const isPath = (text: string): boolean => /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/.t
 
 /** The forms have a few short fields. A larger form could contain half a million of them. */
 const FORM_CHARACTERS = 64 * 1024;
+/** The OAuth library compares all fields with each other. */
+const FORM_FIELDS = 200;
 
 /** Reads the body of a form as text. @throws SvcError as `readText`; 413 `body_too_large` */
 export async function readFormText(c: AppContext): Promise<string> {
   const text = await readText(c);
   if (text.length > FORM_CHARACTERS) throw new SvcError(413, 'body_too_large', 'The form is larger than 64 KiB');
+  if (text.split('&', FORM_FIELDS + 1).length > FORM_FIELDS) throw new SvcError(413, 'body_too_large', `The form has more than ${FORM_FIELDS} fields`);
   return text;
 }

@@ -13,6 +13,12 @@ export function withoutSlash(parameters: URLSearchParams, resource: string): URL
   return clean;
 }
 
+/** True if a parameter other than `resource` occurs twice, which OAuth does not allow. */
+export function repeatsParameter(parameters: URLSearchParams): boolean {
+  const names = [...parameters.keys()].filter((name) => name !== 'resource');
+  return new Set(names).size < names.length;
+}
+
 /** Why a request with `prompt=none` is refused. */
 export const NO_PAGE = 'prompt=none is not supported, since the user must log in and allow the access';
 

@@ -14,7 +14,7 @@ import { open, type Sealing, seal } from '../catalog/seal.ts';
 import { isPasswordCurrent } from './authenticate.ts';
 import { namespaceOf, RecordChanged, storeOfUser } from './facade.ts';
 import { fetchingOwn, fetchingPublic } from './public-address.ts';
-import { isRedirectOf, NO_PAGE, partsOf, scopesOf, withoutSlash } from './request.ts';
+import { isRedirectOf, NO_PAGE, partsOf, repeatsParameter, scopesOf, withoutSlash } from './request.ts';
 import type { Stores } from './store-object.ts';
 import {
   ACCESS_SECONDS,
@@ -145,8 +145,7 @@ class Server implements AuthorizationServer {
   async #read(search: string): Promise<AuthorizationRequest | Refused> {
     const { issuer, product, resource } = this.#place;
     const query = withoutSlash(new URLSearchParams(search), resource);
-    const repeated = [...query.keys()].find((name) => name !== 'resource' && query.getAll(name).length > 1);
-    if (repeated !== undefined) return { refused: 'The request contains a parameter twice', location: null };
+    if (repeatsParameter(query)) return { refused: 'The request contains a parameter twice', location: null };
     try {
       const request = await this.#helpers.parseAuthRequest(new Request(`${issuer}/${product}/oauth/authorize?${query}`));
       const client = await this.#helpers.lookupClient(request.clientId);

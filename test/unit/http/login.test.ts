@@ -281,7 +281,30 @@ describe('forms', () => {
         headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
         body,
       });
-    expect(await code(await send('a&'.repeat(32 * 1024 + 1)))).toBe('413 body_too_large');
-    expect((await send('a&'.repeat(32 * 1024))).status).not.toBe(413);
+    expect(await code(await send('a'.repeat(64 * 1024 + 1)))).toBe('413 body_too_large');
+    expect((await send('a'.repeat(64 * 1024))).status).not.toBe(413);
+    expect(await code(await send('a&'.repeat(200)))).toBe('413 body_too_large');
+    expect((await send('a&'.repeat(199))).status).not.toBe(413);
+  });
+
+  it('of many fields do not reach the OAuth library, which compares all of them', async () => {
+    const protocol = vi.fn(async () => Response.json({}));
+    const runtime = fakeRuntime({ SESSION_SECRET }, { oauth: { at: async () => ({ protocol }) } as unknown as NonNullable<Runtime['oauth']> });
+    const send = (fields: number) =>
+      at('http://127.0.0.1:8787/svc/oauth/token', runtime, {
+        method: 'POST',
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        body: Array.from({ length: fields }, (_, i) => `f${i}`).join('&'),
+      });
+    expect(await code(await send(10_000))).toBe('413 body_too_large');
+    expect(protocol).not.toHaveBeenCalled();
+    expect((await send(200)).status).toBe(200);
+    expect(protocol).toHaveBeenCalledOnce();
+  });
+
+  it('of the console are not parsed if they are larger', async () => {
+    const body = `${'['.repeat(500_000)}${']'.repeat(500_000)}`;
+    const sent = await asked('/svc/console/token', { method: 'POST', headers: { 'content-type': 'application/json' }, body }, fakeRuntime({ SESSION_SECRET }));
+    expect(await code(sent)).toBe('413 body_too_large');
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SvcError, unauthorized } from '../../../src/errors.ts';
 import { challengeOf, placeOf, requirePlace, withChallenge } from '../../../src/oauth/place.ts';
-import { formTarget, isRedirectOf, partsOf, scopesOf, withoutSlash } from '../../../src/oauth/request.ts';
+import { formTarget, isRedirectOf, partsOf, repeatsParameter, scopesOf, withoutSlash } from '../../../src/oauth/request.ts';
 
 describe('redirect URIs', () => {
   const REGISTERED = ['http://127.0.0.1:33418/callback', 'http://localhost/cb?a=1', 'http://[::1]:8080/callback', 'https://app.example/callback'];
@@ -58,6 +58,21 @@ describe('requests', () => {
     expect(clean(of('https://s.example/svc/api/mcp//'))).toBe(of('https://s.example/svc/api/mcp//'));
     expect(clean(of('https://s.example/svc/api/mcp/', 'https://o.example/'))).toBe(of('https://s.example/svc/api/mcp', 'https://o.example/'));
     expect(clean('state=https%3A%2F%2Fs.example%2Fsvc%2Fapi%2Fmcp%2F')).toBe('state=https%3A%2F%2Fs.example%2Fsvc%2Fapi%2Fmcp%2F');
+  });
+
+  it('repeat no parameter except the resource, which is checked in linear time', () => {
+    const repeats = (text: string): boolean => repeatsParameter(new URLSearchParams(text));
+    expect([repeats(''), repeats('a=1&b=2'), repeats('resource=a&resource=b'), repeats('a=1&b=2&a=1'), repeats('a&%61')]).toEqual([
+      false,
+      false,
+      false,
+      true,
+      true,
+    ]);
+    const distinct = new URLSearchParams(Array.from({ length: 100_000 }, (_, i) => [`p${i}`, '']));
+    const begun = performance.now();
+    expect(repeatsParameter(distinct)).toBe(false);
+    expect(performance.now() - begun).toBeLessThan(2000);
   });
 
   it('accept tokens of one form', () => {
