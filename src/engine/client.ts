@@ -24,6 +24,8 @@ export interface SendOptions extends FaultContext {
   readonly rawText: boolean;
   /** The transaction of a batch is read-only. */
   readonly readOnly?: boolean | undefined;
+  /** Each statement of a batch sees what was committed before it, also if the default of the role is another one. */
+  readonly readsCommitted?: boolean | undefined;
   /** Send the request again, once, if the connection fails before the answer begins, or if the server rolled it back for a conflict. Only for statements that read. */
   readonly retry: boolean;
   readonly fetch?: Fetch | undefined;
@@ -142,5 +144,6 @@ function headersFor(connection: string, batch: boolean, options: SendOptions): R
     'Neon-Array-Mode': 'true',
   };
   if (batch && options.readOnly !== undefined) headers['Neon-Batch-Read-Only'] = String(options.readOnly);
+  if (batch && options.readsCommitted) headers['Neon-Batch-Isolation-Level'] = 'ReadCommitted';
   return headers;
 }

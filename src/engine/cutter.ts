@@ -1,7 +1,7 @@
 /**
  * Extracts the rows from an answer of the SQL-over-HTTP protocol while it streams: `{"fields":[..],"rows":[[{..}],[{..}]],..}`
  * becomes `[{..},{..}]`. The bytes of each row are copied unchanged, so numbers keep every digit. The answer to a batch is
- * `{"results":[{..},{..}]}`; the rows of its last result are extracted. Members may be in any order.
+ * `{"results":[{..},{..}]}`; the rows of its last result are extracted, or those of the one before. Members may be in any order.
  */
 import { wholeOf } from '../bytes.ts';
 
@@ -51,7 +51,7 @@ const CLOSE_OBJECT = 0x7d;
 
 const isSpace = (c: number): boolean => c === 0x20 || c === 0x0a || c === 0x0d || c === 0x09;
 
-/** The largest captured results of a batch (the probe of settings, the position of a replica); larger ones are dropped. */
+/** The largest captured results of a batch (the probe of settings, the position of a replica, the places of tables); larger ones are dropped. */
 const CAPTURE_BYTES = 256 * 1024;
 const BETWEEN = Uint8Array.of(COMMA);
 
@@ -61,6 +61,8 @@ export class RowCutter {
   readonly #results: number;
   /** The number of results at the begin of a batch that are captured. */
   readonly #captures: number;
+  /** The number of the result whose rows are extracted. Those after it are captured. */
+  readonly #extracted: number;
   #state = OBJECT;
   /** The object whose members are being read: 0 the outermost object, 1 a result of a batch. */
   #level = 0;
@@ -86,9 +88,10 @@ export class RowCutter {
   /** The number of complete rows. */
   rows = 0;
 
-  constructor(results = 0, captures = 1) {
+  constructor(results = 0, captures = 1, after = 0) {
     this.#results = results;
     this.#captures = captures;
+    this.#extracted = results - after;
   }
 
   /** The bytes of the captured results of a batch, one after the other with commas between them; undefined without them, or if they were too large. */
@@ -324,19 +327,20 @@ export class RowCutter {
     } else if (c === COMMA && this.#result < this.#results) this.#state = RESULT_OR_END;
     else if (c === CLOSE && this.#result === this.#results) {
       this.#state = AFTER_VALUE;
-      this.#level = 0;
+      // what follows is no result
+      this.#result = this.#extracted;
     } else throw new EnvelopeError('unexpected number of results');
   }
 
-  /** The last result is read, the others are skipped; the first ones are captured. */
+  /** One result is read, the others are skipped; the first ones and those after it are captured. */
   #beginResult(): void {
     this.#result++;
-    if (this.#result === this.#results) {
+    if (this.#result === this.#extracted) {
       this.#level = 1;
       this.#state = KEY_OR_END;
       return;
     }
-    if (this.#result <= this.#captures) {
+    if (this.#isCaptured()) {
       if (this.#capture === null) this.#capture = [];
       else this.#capture.push(BETWEEN);
       this.#captureFrom = this.#at - 1;
@@ -361,15 +365,20 @@ export class RowCutter {
 
   #endObject(): void {
     this.#state = this.#level === 1 ? AFTER_RESULT : DONE;
+    this.#level = 0;
   }
 
   /** True if the skipped value is a result of the batch, false if it is the value of a member. */
   #inResults(): boolean {
-    return this.#results > 0 && this.#level === 0 && this.#result > 0 && this.#result < this.#results;
+    return this.#results > 0 && this.#level === 0 && this.#result > 0 && this.#result !== this.#extracted;
+  }
+
+  #isCaptured(): boolean {
+    return this.#result <= this.#captures || this.#result > this.#extracted;
   }
 
   #capturing(): boolean {
-    return this.#capture !== null && this.#result <= this.#captures && (this.#state === SKIP || this.#state === SKIP_STRING) && this.#inResults();
+    return this.#capture !== null && this.#isCaptured() && (this.#state === SKIP || this.#state === SKIP_STRING) && this.#inResults();
   }
 
   /** Captures the bytes of the chunk up to `to`. */

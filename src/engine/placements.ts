@@ -5,7 +5,8 @@ import type { Placed, Placements } from '../planner/index.ts';
 import type { Datasource } from './datasource.ts';
 import { httpEngine } from './engine.ts';
 import { DatasourceFault } from './errors.ts';
-import { fixed } from './statement.ts';
+import type { Check } from './rows.ts';
+import { fixed, type OwnText, written } from './statement.ts';
 
 /** The tables that are distributed by the hash of a column, and reference tables (as null). Only 10,000 are read. */
 export const PLACEMENTS = fixed`SELECT json_build_array(json_build_array(n.nspname, c.relname), CASE WHEN p.partmethod = 'h' THEN json_build_object('column', a.attname, 'group', p.colocationid) END)::text
@@ -34,3 +35,39 @@ export async function placementsOf(datasource: Datasource, timeoutMs: number): P
     throw error;
   }
 }
+
+/** 503: tables that were reference tables are distributed by now. The rows of a statement that relies on them do not count. */
+export class LayoutChanged extends SvcError {
+  constructor() {
+    super(503, 'datasource_conflict', 'the tables of the datasource were distributed in another way meanwhile', {
+      hint: 'Send the request again.',
+      headers: { 'retry-after': '1' },
+    });
+  }
+}
+
+/**
+ * The check that tables are still reference tables. It is sent after a statement, in its transaction: the statement has locked them, so they are what they were when it was
+ * planned (docs/design/sql-shapes.md#unions-in-joins).
+ * @param tables names as in `Placements`; at least one
+ */
+export function areReferences(tables: readonly string[]): Check {
+  const names = tables.map((t) => JSON.parse(t) as [string, string]);
+  const either = names
+    .map((_, i) => written`(n.nspname = $${2 * i + 1} AND c.relname = $${2 * i + 2})`)
+    .reduce((all: OwnText, one) => written`${all} OR ${one}`);
+  return {
+    statement: {
+      text: written`SELECT c.relname FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace JOIN pg_catalog.pg_dist_partition p ON p.logicalrelid = c.oid
+  WHERE (${either}) AND p.partmethod = 'n' AND p.repmodel = 't'`,
+      params: names.flat(),
+    },
+    accept: (rows) => {
+      if (rows?.length !== tables.length) throw new LayoutChanged();
+    },
+  };
+}
+
+/** True if an error may come from a statement or a check that was made for tables as they were. */
+export const mayBeOutdated = (error: unknown): boolean =>
+  error instanceof LayoutChanged || (error instanceof SvcError && error.cause instanceof DatasourceFault && /^(42P01|42501)$/.test(error.cause.sqlstate ?? ''));

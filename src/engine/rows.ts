@@ -24,6 +24,11 @@ export interface RowsRequest extends Statement, FaultContext {
   readonly settings?: Settings | undefined;
   /** Sent before the statement, in the same transaction. Its rows are checked before a row of the statement is returned. */
   readonly check?: Check | undefined;
+  /**
+   * Sent after the statement, in the same transaction, in which it sees what was committed before it. The rows of the statement count only if it accepts: no complete
+   * answer is returned before.
+   */
+  readonly checkAfter?: Check | undefined;
   /** False: a failed connection and a conflict are not repeated. */
   readonly retry?: boolean | undefined;
   /** Replaces the global `fetch` (for tests). */
@@ -78,7 +83,10 @@ export async function runRows(ds: Datasource, request: RowsRequest): Promise<Row
   try {
     const source = await firstBytes(exchange, cutter, request.maxBytes, pieces, share);
     if (sent.probed || request.check !== undefined) readCaptured(ds, sent, request.check);
-    if (source.reader !== undefined) return new StreamedRows(source, source.reader, exchange, cutter, request.maxBytes);
+    const { checkAfter } = request;
+    const accept = (): void => checkAfter?.accept(parsedResults(cutter.captured()).at(-1)?.rows);
+    if (source.reader !== undefined) return new StreamedRows(source, source.reader, exchange, { cutter, accept, maxBytes: request.maxBytes });
+    accept();
     share.end();
     return wholeRows(source, cutter);
   } catch (error) {
@@ -94,7 +102,7 @@ export async function runRows(ds: Datasource, request: RowsRequest): Promise<Row
 export interface SentReading {
   readonly exchange: Exchange;
   readonly cutter: RowCutter;
-  /** The number of statements in the batch, the requested one last; 0: no batch. */
+  /** The number of statements in the batch; 0: no batch. */
   readonly results: number;
   /** True if the first result of the batch is that of the probe. */
   readonly probed: boolean;
@@ -114,8 +122,10 @@ export async function sendReading(
     ...(role === undefined ? [PROBE] : []),
     ...(single ? [] : missingSettings(role, settings, request.timeoutMs)),
     { text: request.text, params: request.params ?? [] },
+    ...(request.checkAfter === undefined ? [] : [request.checkAfter.statement]),
   ];
-  const results = single && request.check === undefined ? 0 : statements.length;
+  const after = request.checkAfter === undefined ? 0 : 1;
+  const results = single && request.check === undefined && after === 0 ? 0 : statements.length;
   const { timeoutMs, signal, physicalNames, ownText, mayQuote, maxBytes, fetch } = request;
   const exchange = await send(ds, results === 0 ? (statements[0] as Statement) : statements, {
     timeoutMs,
@@ -127,9 +137,10 @@ export async function sendReading(
     fetch,
     rawText,
     readOnly: true,
+    readsCommitted: after > 0,
     retry: request.retry ?? true,
   });
-  return { exchange, cutter: new RowCutter(results, request.check === undefined ? 1 : 2), results, probed: role === undefined };
+  return { exchange, cutter: new RowCutter(results, request.check === undefined ? 1 : 2, after), results, probed: role === undefined };
 }
 
 /** Reads the results before that of the statement: of the check, then of the probe. @throws what the check throws */
@@ -213,12 +224,21 @@ function wholeRows(source: FirstBytes, cutter: RowCutter): RowStream {
   };
 }
 
+/** How an answer is read to its end. */
+interface Reading {
+  readonly cutter: RowCutter;
+  /** Called at the end of the answer. @throws if its rows do not count */
+  readonly accept: () => void;
+  readonly maxBytes: number;
+}
+
 /** Rows of which a part waits in memory and the rest is read from the datasource. */
 class StreamedRows implements RowStream {
   readonly whole = undefined;
   readonly done: Promise<RowCounts>;
   readonly #exchange: Exchange;
   readonly #cutter: RowCutter;
+  readonly #accept: () => void;
   readonly #reader: BodyReader;
   readonly #maxBytes: number;
   readonly #share: Share;
@@ -234,7 +254,7 @@ class StreamedRows implements RowStream {
   #received: number;
   #plain: ReadableStream<Uint8Array> | undefined;
 
-  constructor(source: FirstBytes, reader: BodyReader, exchange: Exchange, cutter: RowCutter, maxBytes: number) {
+  constructor(source: FirstBytes, reader: BodyReader, exchange: Exchange, { cutter, accept, maxBytes }: Reading) {
     const { promise, resolve, reject } = Promise.withResolvers<RowCounts>();
     promise.catch(() => undefined);
     this.done = promise;
@@ -242,6 +262,7 @@ class StreamedRows implements RowStream {
     this.#reject = reject;
     this.#exchange = exchange;
     this.#cutter = cutter;
+    this.#accept = accept;
     this.#reader = reader;
     this.#maxBytes = maxBytes;
     this.#share = source.share;
@@ -314,6 +335,7 @@ class StreamedRows implements RowStream {
       const chunk = await this.#exchange.watch(() => this.#reader.read());
       if (chunk === undefined) {
         this.#cutter.finish();
+        this.#accept();
         return undefined;
       }
       this.#received += chunk.length;

@@ -62,6 +62,8 @@ export interface Plan {
   readonly nextRewrite: FinishedRewrite | undefined;
   /** What was known of a distributed datasource when it was made (`PlanContext.target`). */
   readonly target: Target | undefined;
+  /** The reference tables that it relies on (`Target.apply`). Its rows may be used only if they still are reference tables when it runs. */
+  readonly relied: readonly string[];
   /** The foreign keys of the datasource that it relies on (`PlanContext.enforces`). It is valid only as long as they are enforced. */
   readonly trusted: readonly string[];
   /** The length of the part of `sql` that makes the JSON of a row. Plans that differ in this part only return the same values, under the keys of `shape`. */
@@ -131,7 +133,7 @@ function plan(context: PlanContext, source: Source, options: PlanOptions): Plan 
   const target = context.target?.(state.datasource);
   // without hidden rows only walks for a distributed datasource are marked; the printer would refuse a mark that is left
   if (hidesRows || state.late.length > 0 || target || context.rewrite) settleBarriers(written, state, hasBarriers);
-  const query = forDatasource(state, written, target, !hasBarriers && !state.facts.volatile);
+  const { query, relies } = forDatasource(state, written, target, !hasBarriers && !state.facts.volatile);
   dropUnusedParameters(query, state, state.bound.length);
   refuseSeveralDatasources(state);
   if (state.references.hasMeasures) refuseOuterMeasures(query, state.references);
@@ -158,7 +160,7 @@ function plan(context: PlanContext, source: Source, options: PlanOptions): Plan 
     keepsNames: state.keepsNames,
     isRewritten: context.rewrite !== undefined,
     nextRewrite: context.rewrite?.next,
-    target,
+    ...relies,
     trusted: [...state.trusted],
     volatile: state.facts.volatile || state.facts.clock,
     readsBound: state.facts.readsBound,
@@ -174,14 +176,19 @@ function plan(context: PlanContext, source: Source, options: PlanOptions): Plan 
 }
 
 /** A statement as its datasource needs it. Its parts are shared with other plans, or occur in it twice, so a copy is changed. */
-function forDatasource(state: PlanState, written: SelectStmt, target: Target | undefined, isSimple: boolean): SelectStmt {
+function forDatasource(
+  state: PlanState,
+  written: SelectStmt,
+  target: Target | undefined,
+  isSimple: boolean,
+): { query: SelectStmt; relies: Pick<Plan, 'target' | 'relied'> } {
   const { rewrite: asked } = state.context;
   const rewrite = isSimple || asked?.isForAll ? asked : undefined;
-  if (!rewrite && !target) return written;
+  if (!rewrite && !target) return { query: written, relies: { target, relied: [] } };
   const query = ownCopy(written);
   rewrite?.(query, () => state.alias(), state.texts.declared.isExact, state.declared.tables, isSimple);
-  target?.apply(query, state.declared.tables, state.texts.declared.isExact);
-  return query;
+  const relied = [...new Set(target?.apply(query, state.declared.tables, state.texts.declared.isExact))];
+  return { query, relies: { target, relied } };
 }
 
 /** @throws SvcError 400 `several_datasources` */

@@ -1,5 +1,5 @@
 /** Where Citus has the tables of a datasource: read once, kept by the catalog, and printed by `kg doctor`. The tables of Citus' own catalog are simulated. */
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { CATALOG_OWNER, READER } from '../../dev/roles.ts';
 import { forgetSnapshots } from '../../src/catalog/snapshot.ts';
 import { main } from '../../src/cli/kg.ts';
@@ -32,6 +32,7 @@ beforeAll(async () => {
       'CREATE TABLE shop.t_near (k integer, city text)',
       'CREATE TABLE shop.t_far (city text, k integer)',
       'CREATE TABLE shop.t_kind (k integer)',
+      'INSERT INTO shop.t_kind VALUES (1), (2), (3)',
       "INSERT INTO shop.t_near VALUES (1, 'Oslo'), (2, 'Rome')",
       "INSERT INTO shop.t_far VALUES ('Oslo', 3), ('Oslo', 4)",
     ],
@@ -40,20 +41,26 @@ beforeAll(async () => {
   });
   for (const sql of CITUS) await service.database.superuser(sql);
   [forgetRoles, forgetTargets, forgetRenewals, forgetSnapshots].map((forget) => forget());
-  // PostgreSQL does not show settings of an extension that is not loaded
-  const role = fromProbe([['citus.shard_count', '32', 'x'], ...shown()]);
-  if (role) rememberRole({ name: 'main', ...parseDatasourceSecret(service.database.secret(READER)) }, role);
+  showCitus();
   await service.rows(
     `CREATE ONTOLOGY shop;
 CREATE CONCEPT place (k integer, city string, PRIMARY KEY (k));
 CREATE MAPPING m_near INTO place AS SELECT k, city FROM shop.t_near;
 CREATE MAPPING m_far INTO place AS SELECT k, city FROM shop.t_far;
+CREATE CONCEPT kind (k integer, PRIMARY KEY (k));
+CREATE MAPPING m_kind INTO kind AS SELECT k FROM shop.t_kind;
 CREATE CONCEPT town (k integer, city string, PRIMARY KEY (k), CONSTRAINT next FOREIGN KEY (k) REFERENCES town (k) TRANSITIVE);
 CREATE MAPPING m_town INTO town AS SELECT k, city FROM shop.t_near`,
     'shop',
   );
 });
 afterAll(() => service?.close());
+
+/** Lets the service know the settings of Citus: PostgreSQL does not show those of an extension that is not loaded. */
+function showCitus(): void {
+  const role = fromProbe([['citus.shard_count', '32', 'x'], ...shown()]);
+  if (role) rememberRole({ name: 'main', ...parseDatasourceSecret(service.database.secret(READER)) }, role);
+}
 
 const settled = async (): Promise<void> => {
   for (let work = waiting.shift(); work !== undefined; work = waiting.shift()) await work;
@@ -122,4 +129,77 @@ it('is known from the first mappings on, kept for all isolates, and read again w
   // another connection: nothing is known of it
   await service.rows("CREATE OR REPLACE DATASOURCE main TYPE postgres SECRET 'DATASOURCE_MAIN'");
   expect(await stored()).toBeNull();
+});
+
+describe('a union that is joined with a reference table', () => {
+  const JOINED = 'SELECT p.k, p.city FROM svc.place p JOIN svc.kind t ON t.k = p.k ORDER BY p.k';
+  const ROWS = [
+    { k: 1, city: 'Oslo' },
+    { k: 2, city: 'Rome' },
+    { k: 3, city: 'Oslo' },
+  ];
+  const place = (sql: string) => service.database.superuser(sql);
+  const HASH =
+    "UPDATE pg_catalog.pg_dist_partition SET partmethod = 'h', partkey = '{VAR :varno 1 :varattno 1}', colocationid = 9, repmodel = 'c' WHERE logicalrelid = 'shop.t_kind'::regclass";
+  const REFERENCE =
+    "UPDATE pg_catalog.pg_dist_partition SET partmethod = 'n', partkey = NULL, colocationid = 2, repmodel = 't' WHERE logicalrelid = 'shop.t_kind'::regclass";
+  /** The requests to the database of one query: P reads where the tables are; of others, C checks that, and O reads the union by itself. */
+  const requests = (): string[] =>
+    service.reached().map((body) => {
+      if (body.includes('json_build_array(json_build_array')) return 'P';
+      return [body.includes('pg_dist_partition') ? 'C' : '', body.includes('OFFSET 0') ? 'O' : ''].join('');
+    });
+
+  beforeEach(async () => {
+    await place(REFERENCE);
+    await service.rows("CREATE OR REPLACE DATASOURCE main TYPE postgres SECRET 'DATASOURCE_MAIN'");
+    for (const forget of [forgetTargets, forgetRenewals, forgetSnapshots, showCitus]) forget();
+    expect(await service.rows(JOINED, 'shop')).toEqual(ROWS);
+    await settled();
+    service.reached();
+  });
+
+  it('is checked in its own transaction, in one request, which sees what was committed before the check', async () => {
+    expect(await service.rows(JOINED, 'shop')).toEqual(ROWS);
+    expect(requests()).toEqual(['C']);
+    // a statement that relies on no table is sent without a check
+    expect(await service.rows('SELECT k FROM svc.kind ORDER BY k', 'shop')).toEqual([{ k: 1 }, { k: 2 }, { k: 3 }]);
+    expect(requests()).toEqual(['']);
+  });
+
+  it('is planned again and sent once more if the table is distributed by now, and other isolates get to know it', async () => {
+    await place(HASH);
+    expect(await service.rows(JOINED, 'shop')).toEqual(ROWS);
+    expect(requests()).toEqual(['C', 'P', 'O']);
+    await settled();
+    expect(await stored()).toContainEqual(['["shop","t_kind"]', { column: 'k', group: 9 }]);
+    service.reached();
+    forgetTargets();
+    expect(await service.rows(JOINED, 'shop')).toEqual(ROWS);
+    expect(requests()).toEqual(['O']);
+  });
+
+  it('is read by itself if it cannot be checked any more', async () => {
+    await place('REVOKE SELECT ON pg_catalog.pg_dist_partition FROM PUBLIC');
+    expect(await service.rows(JOINED, 'shop')).toEqual(ROWS);
+    expect(requests()).toEqual(['C', 'P', 'O']);
+    await place('GRANT SELECT ON pg_catalog.pg_dist_partition TO PUBLIC');
+  });
+
+  it('is answered with 503 if the table changes again and again', async () => {
+    const real = globalThis.fetch;
+    globalThis.fetch = async (input, init) => {
+      if (String(init?.body).includes('relname = $2')) await place(HASH);
+      if (String(init?.body).includes('json_build_array(json_build_array')) await place(REFERENCE);
+      return real(input, init);
+    };
+    const answer = await service.fetch('/svc/api/query/', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-api-key': service.token },
+      body: JSON.stringify({ ontology_name: 'shop', query: JOINED }),
+    });
+    globalThis.fetch = real;
+    expect([answer.status, answer.headers.get('retry-after'), ((await answer.json()) as { code: string }).code]).toEqual([503, '1', 'datasource_conflict']);
+    expect(requests()).toEqual(['C', 'P', 'C']);
+  });
 });

@@ -31,7 +31,7 @@ afterAll(() => tables?.close());
 
 it('reach nodes from each row that is shown', async () => {
   const query = 'SELECT id, name, "road[town*2].id" AS reached FROM dsvc.town ORDER BY grp LIMIT 5';
-  const rows = await tables.rows(query, { target: () => ({ apply: () => undefined, walksOver: () => walkSteps }) });
+  const rows = await tables.rows(query, { target: () => ({ apply: () => [], walksOver: () => walkSteps }) });
   const { rows: links } = await tables.db.query<{ a: number; b: number }>(
     'SELECT a, b FROM road UNION SELECT r.a, s.b FROM road AS r JOIN road AS s ON s.a = r.b',
   );

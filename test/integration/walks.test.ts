@@ -94,7 +94,7 @@ beforeAll(async () => {
 afterAll(() => tables.close());
 
 /** The form for a datasource that refuses recursion over its tables. Any database accepts it. */
-const TOGETHER: Partial<PlanContext> = { target: () => ({ apply: () => undefined, walksOver: () => walkSteps }) };
+const TOGETHER: Partial<PlanContext> = { target: () => ({ apply: () => [], walksOver: () => walkSteps }) };
 /** What the plans of a group of tests know of the datasource. */
 let known: Partial<PlanContext> = {};
 const ask = async (sql: string): Promise<Record<string, unknown>[]> => (await tables.rows(sql, known)).map((row) => JSON.parse(row));
@@ -325,7 +325,7 @@ describe('the work of walks', () => {
 
 describe('the form of a walk', () => {
   const distributes = (...names: string[]): Partial<PlanContext> => ({
-    target: () => ({ apply: () => undefined, walksOver: (_, table) => (names.includes(table) ? walkSteps : undefined) }),
+    target: () => ({ apply: () => [], walksOver: (_, table) => (names.includes(table) ? walkSteps : undefined) }),
   });
   const query = 'SELECT "road[town*4].id" FROM dsvc.town';
   it.each([

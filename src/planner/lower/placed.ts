@@ -24,7 +24,7 @@ export const targetFor = (placements: Placements): Target => ({
     if (declared.some((d) => placements.get(JSON.stringify([d.schema, d.name])) !== null)) dropUnread(statement);
     keyUnions(statement, placements, declared);
     keepExists(statement, (schema, table) => placements.has(JSON.stringify([schema, table])));
-    separateUnions(statement, placements);
+    return separateUnions(statement, placements);
   },
   walksOver: (schema, table) => (placements.get(JSON.stringify([schema, table])) ? walkSteps : undefined),
 });

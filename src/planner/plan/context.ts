@@ -82,8 +82,11 @@ export interface FinishedRewrite {
 
 /** What is known of the tables of a distributed datasource. Plans that are made with it are valid as long as it is the same object. */
 export interface Target {
-  /** Changes a finished statement (in place, as above), with the same rows. It reads no other columns than those that the statement declares. `isExact`: as above, default false. */
-  readonly apply: (statement: SelectStmt, declared: Declared['tables'], isExact?: boolean) => void;
+  /**
+   * Changes a finished statement (in place, as above), with the same rows. It reads no other columns than those that the statement declares. `isExact`: as above, default false.
+   * @returns the names in `Placements` of tables that must still be reference tables when the statement runs: otherwise the datasource may lose rows
+   */
+  readonly apply: (statement: SelectStmt, declared: Declared['tables'], isExact?: boolean) => readonly string[];
   /** The form of walks over a table whose rows are distributed: the datasource refuses a recursion over them. Default: no table is known to be distributed. */
   readonly walksOver?: (schema: string, table: string) => WalkSteps | undefined;
 }

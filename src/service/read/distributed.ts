@@ -7,6 +7,7 @@ import type { FinishedRewrite, Plan, Target } from '../../planner/index.ts';
 import { datasourceRow } from '../caller/datasource.ts';
 import type { Session } from '../session.ts';
 import { DatasourceFacts, factStore } from './facts.ts';
+import { onDatasource } from './watched.ts';
 
 /**
  * The rewrite for a plan that its datasource refused with an error; undefined if the error has another cause, or if the datasource is known to be undistributed. A refused
@@ -56,12 +57,23 @@ export class Targets extends DatasourceFacts<Places> {
     const { snapshot } = this.#session.caller;
     const placed = datasourceRow(snapshot, datasource.name)?.placed;
     if (!placed) return isDistributed(datasource) ? this.of(datasource).target : undefined;
-    // older facts give slower plans, never other rows
+    // older facts give slower plans, never other rows: what a plan relies on is checked with its rows
     if (snapshot.verifiedAt - placed.at >= 600_000)
       void import('./placements.ts').then((m) => m.renewLater(this.#session.request.runtime, snapshot, datasource));
     return this.of(datasource, placed.digest).target;
   }
+
+  /** Reads again where a datasource has its tables. */
+  async renew(datasource: Datasource): Promise<void> {
+    const { placesNow } = await import('./placements.ts');
+    const version = datasourceRow(this.#session.caller.snapshot, datasource.name)?.placed?.digest;
+    this.replace(datasource, version, await onDatasource(this.#session, datasource.name, () => placesNow(this.#session, datasource)));
+  }
 }
+
+/** True if a plan relied on a layout that its datasource does not have any more, or may not have. */
+export const isOutdated = async (error: unknown, { relied }: Plan): Promise<boolean> =>
+  relied.length > 0 && (await import('../../engine/placements.ts')).mayBeOutdated(error);
 
 /** A part of the key of a plan: where the datasources of an ontology have their tables; empty without Citus. */
 export const placedKey = ({ datasources }: Pick<Snapshot, 'datasources'>, attached: readonly string[]): string =>

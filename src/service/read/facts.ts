@@ -88,6 +88,13 @@ export class DatasourceFacts<T> {
     }
   }
 
+  /** Uses other facts in place of those that are known. */
+  protected replace(datasource: Datasource, version: string | undefined, value: T): void {
+    const place = placeOf(datasource, version);
+    this.#read.set(place, value);
+    this.#store.known.set(place, { value, until: this.#session.request.runtime.now() + MAX_AGE_MS }, this.#store.bytesOf(value));
+  }
+
   /** Reads the facts of a datasource. */
   async #load(datasource: Datasource, version: string | undefined): Promise<void> {
     const { load, none, bytesOf, known } = this.#store;

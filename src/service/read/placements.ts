@@ -27,7 +27,7 @@ const renewed = new Map<string, number>();
 /** What is known of a distributed datasource that does not say where it has its tables: each of them may be distributed. */
 export const UNKNOWN: Places = { target: targetFor(new Map()), text: '' };
 /** A database without Citus, on a server with it. */
-const UNDISTRIBUTED: Places = { target: { apply: () => undefined }, text: 'null' };
+const UNDISTRIBUTED: Places = { target: { apply: () => [] }, text: 'null' };
 
 /** Forgets what was read, for tests. */
 export const forgetRenewals = (): void => renewed.clear();
@@ -37,11 +37,18 @@ export const placesOf =
   (session: Pick<Session, 'caller' | 'request'>) =>
   async (datasource: Datasource, timeoutMs: number, before: Places | undefined, digest: string | undefined): Promise<Places> => {
     const text = await placementsText(session, datasource, timeoutMs, digest);
-    if (text === before?.text) return before;
-    if (text === UNDISTRIBUTED.text) return UNDISTRIBUTED;
-    const placements: Placements = new Map(JSON.parse(text) as [string, Placed | null][]);
-    return { target: targetFor(placements), text };
+    return text === before?.text ? before : placesIn(text);
   };
+
+function placesIn(text: string): Places {
+  if (text === UNDISTRIBUTED.text) return UNDISTRIBUTED;
+  const placements: Placements = new Map(JSON.parse(text) as [string, Placed | null][]);
+  return { target: targetFor(placements), text };
+}
+
+/** Where a datasource has its tables now. The catalog gets it, so other isolates know it after their next snapshots. If it does not say so, each table may be distributed. */
+export const placesNow = (session: Pick<Session, 'caller' | 'request'>, datasource: Datasource): Promise<Places> =>
+  placementsText(session, datasource, TIMEOUT_MS, undefined).then(placesIn, () => UNKNOWN);
 
 /**
  * The JSON text of `Placements`, `null` without Citus: that with a digest, from the catalog; or from the datasource, and then the catalog gets it.

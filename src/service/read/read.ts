@@ -2,8 +2,7 @@
 
 import { STEPS_OF_A_CHARACTER, visited } from '../../budget.ts';
 import type { Datasource } from '../../engine/datasource.ts';
-import { httpEngine } from '../../engine/engine.ts';
-import type { RowStream, RowsRequest } from '../../engine/rows.ts';
+import type { RowStream } from '../../engine/rows.ts';
 import { keepsNames } from '../../engine/settings.ts';
 import { EXPLAIN } from '../../engine/statement.ts';
 import { badRequest, quoted, type SvcError } from '../../errors.ts';
@@ -22,7 +21,7 @@ import {
 } from '../../planner/index.ts';
 import type { LogicalPlan } from '../../planner/logical/index.ts';
 import { allowedFunctionsOf } from '../../planner/read/own-functions.ts';
-import { attachedDatasource, connectionDigest, datasourceOf, findDatasource, replicasOf } from '../caller/datasource.ts';
+import { attachedDatasource, connectionDigest, datasourceOf, findDatasource } from '../caller/datasource.ts';
 import { Definers } from '../caller/definers.ts';
 import { noGraph } from '../caller/lookup.ts';
 import { accessKey, accessOf, factsKey, factsOf } from '../caller/policies.ts';
@@ -33,11 +32,12 @@ import type { Answer, Script } from '../runtime.ts';
 import type { Session } from '../session.ts';
 import { planAcross } from './across.ts';
 import { PlanCounts } from './counts.ts';
-import { isUnplaced, placedKey, rewriteAfter, Targets } from './distributed.ts';
+import { isOutdated, isUnplaced, placedKey, rewriteAfter, Targets } from './distributed.ts';
 import { References } from './enforced.ts';
 import { findPlan, isValid, keepPlan, type VerifiedPlan } from './kept.ts';
 import { physicalNames } from './physical.ts';
 import { type ResultPlace, resultPlace } from './results.ts';
+import { rowsOf } from './sent.ts';
 import { verified } from './verified.ts';
 import { watched } from './watched.ts';
 
@@ -60,7 +60,12 @@ interface Planned extends VerifiedPlan {
   readonly live: () => Promise<Planned>;
   /** Plans it again, with a rewrite; without one, with what is known by now of the datasource. The plan is kept in place of this one. */
   readonly rewritten: (by?: FinishedRewrite) => Promise<Planned>;
+  /** Reads again where the datasource has its tables, and plans it for that; undefined: that was done already. */
+  readonly renewed: (() => Promise<Planned>) | undefined;
 }
+
+/** The members that plan a statement again. */
+type Again = 'live' | 'rewritten' | 'renewed';
 
 /** A prepared statement that reads. */
 export type Prepared = Planned | { readonly kind: 'rows'; readonly rows: LateRows };
@@ -81,11 +86,13 @@ export async function prepareRead(session: Session, statement: ReadStatement, wh
   const whileNeeded: Needs['whileNeeded'] = (make) =>
     counts.whileNeeded(() => references.whileNeeded(() => targets.whileNeeded(() => definers.whileNeeded(make))));
   const planned = async (source: Source, output: OutputOptions, more: Partial<Needs> = {}): Promise<Planned> => {
-    const needs: Needs = { definers, counts, references, targets, whileNeeded, caches, inspect: undefined, rewrite: undefined, ...more };
+    const needs: Needs = { definers, counts, references, targets, whileNeeded, caches, inspect: undefined, rewrite: undefined, isRenewed: false, ...more };
+    const made = await whileNeeded(() => plan(session, source, known, output, needs));
     return {
-      ...(await whileNeeded(() => plan(session, source, known, output, needs))),
+      ...made,
       live: () => planned(source, output, { ...more, caches: NO_CACHES }),
       rewritten: (rewrite) => planned(source, output, { ...more, rewrite }),
+      renewed: needs.isRenewed ? undefined : () => targets.renew(made.datasource).then(() => planned(source, output, { ...more, isRenewed: true })),
     };
   };
   switch (statement.kind) {
@@ -170,6 +177,8 @@ interface Needs {
   readonly inspect: PlanOptions['inspect'];
   /** The same, if a rewrite is set. */
   readonly rewrite: FinishedRewrite | undefined;
+  /** True if it was read for this statement where the datasource has its tables. */
+  readonly isRenewed: boolean;
 }
 
 function planningOf(session: Session, graph: Graph, { definers, counts, references, targets, caches, rewrite }: Needs): Planning {
@@ -215,7 +224,7 @@ function planningOf(session: Session, graph: Graph, { definers, counts, referenc
 }
 
 /** Plans a SELECT. @throws as `prepareRead` */
-function plan(session: Session, source: Source, known: Graph | undefined, output: OutputOptions, needs: Needs): Omit<Planned, 'live' | 'rewritten'> {
+function plan(session: Session, source: Source, known: Graph | undefined, output: OutputOptions, needs: Needs): Omit<Planned, Again> {
   const { runtime, spending } = session.request;
   const graph = known ?? noGraph();
   const { context, system, read } = planningOf(session, graph, needs);
@@ -226,7 +235,7 @@ function plan(session: Session, source: Source, known: Graph | undefined, output
     within(() => visited(made.sql.length * STEPS_OF_A_CHARACTER));
     return { plan: made, text: verified(runtime, made.sql, made.declared) };
   };
-  const admitted = (made: VerifiedPlan): Omit<Planned, 'live' | 'rewritten'> => {
+  const admitted = (made: VerifiedPlan): Omit<Planned, Again> => {
     for (const relation of made.plan.relations) if (session.script.admits?.(relation) === false) throw outsideScope(relation);
     return {
       kind: 'query',
@@ -338,20 +347,6 @@ async function placeOfResult({ request, caller, draft }: Session, { plan, dataso
   return resultPlace(request, { ontology: draft.row, datasource: { name: datasource.name, connection }, plan, access: context.access });
 }
 
-/** Runs a statement on the datasource, or on a replica of it if it has replicas and the caller does not ask for its own rows. @throws SvcError */
-async function rowsOf({ request, caller, draft }: Session, datasource: Datasource, asked: RowsRequest): Promise<RowStream> {
-  const { runtime, fresh, answeredBy } = request;
-  const near = replicasOf(runtime, caller, datasource.name);
-  if (near === undefined) return httpEngine.rows(datasource, asked);
-  const { readNear, readPrimary } = await import('../../engine/replicas/read.ts');
-  const { now, waitUntil, log } = runtime;
-  // a script that changes the model may need tables that were just created
-  const read = fresh || draft?.changed ? readPrimary : readNear;
-  const { rows, place } = await read({ ...near, primary: datasource, now, waitUntil, log }, asked);
-  answeredBy?.(datasource.name, place);
-  return rows;
-}
-
 /**
  * Runs a prepared statement, or returns its cached answer.
  * @param last false: the statement is run only to detect errors, and its rows are dropped
@@ -384,11 +379,12 @@ export async function runRead(session: Session, prepared: Prepared, last: boolea
   };
   let rows: RowStream;
   try {
-    rows = await watched(session, datasource.name, () => rowsOf(session, datasource, asked));
+    rows = await watched(session, datasource.name, () => rowsOf(session, datasource, plan, asked));
   } catch (error) {
     const rewrite = await rewriteAfter(error, plan, datasource);
     if (rewrite) return runRead(session, await prepared.rewritten(rewrite), last, only);
     if (plan.caches.length > 0 && (await loadCaches()).lostCaches(error, plan)) return runRead(session, await prepared.live(), last, only);
+    if (prepared.renewed && (await isOutdated(error, plan))) return runRead(session, await prepared.renewed(), last, only);
     throw (await loadFaults()).withPosition(error, plan, source);
   }
   const again = isUnplaced(plan, datasource) ? await prepared.rewritten() : undefined;

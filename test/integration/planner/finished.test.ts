@@ -129,12 +129,13 @@ describe('a rewrite changes nothing that other plans share', () => {
   });
 
   it('also if it changes all parts of the statement', () => {
-    const spoil = (statement: SelectStmt): void => {
+    const spoil = (statement: SelectStmt): string[] => {
       rewrite([statement], (n) => ('ColumnRef' in n ? { A_Const: { sval: { sval: 'x' } } } : undefined));
       walk({ SelectStmt: statement }, (n) => {
         for (const [name, part] of Object.entries(n)) if (!hasOnlyNames(name)) (part as { spoiled: boolean }).spoiled = true;
         return undefined;
       });
+      return [];
     };
     const before = written();
     for (const query of queries) {

@@ -7,9 +7,9 @@ import { generated } from '../../support/generated.ts';
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 /** Cuts `text` in pieces that end at the positions `cuts`. */
-function cut(text: string, cuts: readonly number[] = [], results = 0): { text: string; cutter: RowCutter } {
+function cut(text: string, cuts: readonly number[] = [], results = 0, after = 0): { text: string; cutter: RowCutter } {
   const all = bytes(text);
-  const cutter = new RowCutter(results);
+  const cutter = new RowCutter(results, 1, after);
   const places = [0, ...[...cuts].map((c) => c % (all.length + 1)).sort((a, b) => a - b), all.length];
   const pieces: Uint8Array[] = [];
   for (let i = 1; i < places.length; i++) pieces.push(cutter.push(all.slice(places[i - 1], places[i])).slice());
@@ -87,6 +87,18 @@ describe('extracting the rows of an answer', () => {
         const { text, cutter } = cut(`{"results":[${envelopes.map((e) => e.text).join(', ')}]}`, cuts, envelopes.length);
         expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(envelopes.at(-1)?.rows)));
         expect(new TextDecoder().decode(cutter.captured())).toBe(envelopes[0]?.text);
+      }),
+      generated(300),
+    );
+  });
+
+  it('cuts the result before the last of a batch, and keeps the first and the last', () => {
+    fc.assert(
+      fc.property(fc.array(envelope, { minLength: 2, maxLength: 4 }), fc.array(fc.nat(), { maxLength: 40 }), (envelopes, cuts) => {
+        const texts = envelopes.map((e) => e.text);
+        const { text, cutter } = cut(`{"results":[${texts.join(', ')}],"more":{"rows":[[1]],"n":[{}]}}`, cuts, texts.length, 1);
+        expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(envelopes.at(-2)?.rows)));
+        expect(new TextDecoder().decode(cutter.captured())).toBe(texts.length === 2 ? texts[1] : `${texts[0]},${texts.at(-1)}`);
       }),
       generated(300),
     );

@@ -5,6 +5,7 @@ import type { DatasourceFault } from '../../../src/engine/errors.ts';
 import { operatorText } from '../../../src/engine/operator.ts';
 import { type RowsRequest, runRows } from '../../../src/engine/rows.ts';
 import { forgetRoles } from '../../../src/engine/settings.ts';
+import { SvcError } from '../../../src/errors.ts';
 import { generated } from '../../support/generated.ts';
 import { DS, envelope, fake, inPieces, probeRows, refusal, rowsAnswer, shown, textOf } from './fake.ts';
 
@@ -165,6 +166,47 @@ describe('rows', () => {
     await reader.cancel();
     expect(signal?.aborted).toBe(true);
     await expect(got.done).rejects.toThrow('cancelled');
+  });
+});
+
+describe('a check after the statement', () => {
+  const refused = new SvcError(503, 'datasource_conflict', 'no');
+  const accept = (rows: readonly (readonly unknown[])[] | undefined): void => {
+    if (rows?.length !== 1) throw refused;
+  };
+  const checkAfter = { statement: { text: operatorText('SELECT 2'), params: ['x'] }, accept };
+  /** The answer to a batch whose last statement is the check. */
+  const answerOf = (init: RequestInit, rows: readonly string[], checked: string): string => {
+    const body = JSON.parse(init.body as string) as { queries: { query: string; params: unknown[] }[] };
+    return envelope({ url: '', init, body: { queries: body.queries.slice(0, -1) } }, rows).replace(/]}$/, `,{"fields":[],"rows":${checked}}]}`);
+  };
+
+  it('is the last statement of a transaction that sees what others have committed', async () => {
+    const asked: RequestInit[] = [];
+    const fetch: Fetch = async (_, init) => {
+      asked.push(init);
+      return new Response(answerOf(init, ['{"a":1}'], '[["x"]]'));
+    };
+    for (let i = 0; i < 2; i++) expect(await textOf((await runRows(DS, request(fetch, { checkAfter }))).stream)).toBe('[{"a":1}]');
+    const queries = asked.map((init) => (JSON.parse(init.body as string) as { queries: unknown[] }).queries);
+    expect(queries[0]?.slice(-2)).toEqual([
+      { query: 'SELECT 1', params: [] },
+      { query: 'SELECT 2', params: ['x'] },
+    ]);
+    expect(queries[0]?.[0]).toEqual({ query: 'SHOW ALL', params: [] });
+    for (const { headers } of asked) expect(new Headers(headers).get('neon-batch-isolation-level')).toBe('ReadCommitted');
+  });
+
+  it('lets no row through if it does not accept, and fails the stream of a larger answer before its end', async () => {
+    for (const checked of ['[]', '[["x"],["y"]]']) {
+      const small: Fetch = async (_, init) => new Response(answerOf(init, ['{"a":1}'], checked));
+      expect(await refusal(runRows(DS, request(small, { checkAfter })))).toBe(refused);
+      const large: Fetch = async (_, init) => inPieces(pieces(answerOf(init, bulk(3_000_000), checked), 50_000)).response;
+      const got = await runRows(DS, request(large, { checkAfter }));
+      const done = got.done.catch((error: unknown) => error);
+      await expect(textOf(got.stream)).rejects.toBe(refused);
+      expect(await done).toBe(refused);
+    }
   });
 });
 

@@ -1,0 +1,88 @@
+/**
+ * Tables that are distributed in another way while the service runs, on a Citus cluster: no answer has other rows than those of an undistributed database. It creates and
+ * drops the schema moved there.
+ */
+import pg from 'pg';
+import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { PgBackend } from '../../dev/sql/pg-backend.ts';
+import { startSqlServer } from '../../dev/sql-server.ts';
+import { startService, type TestService } from '../support/service.ts';
+
+const url = inject('citusUrl');
+const client = new pg.Client({ connectionString: url });
+const exec = async (sql: string): Promise<void> => void (await client.query(sql));
+
+const TABLES = `CREATE TABLE moved.town (tid integer, name text, kind text);
+  ${['a', 'b'].map((t) => `CREATE TABLE moved.${t} (id integer, town integer, kind text);`).join('\n')}
+  INSERT INTO moved.town SELECT n, 'Town ' || n, 'k' || n % 5 FROM generate_series(1, 40) n;
+  INSERT INTO moved.a SELECT n, 1 + n % 41, 'k' || n % 7 FROM generate_series(1, 60) n;
+  INSERT INTO moved.b SELECT 100 + n, 1 + n % 43, 'k' || n % 3 FROM generate_series(1, 60) n`.split(';');
+const modelOf = (ontology: string): string => `CREATE ONTOLOGY ${ontology};
+  ${ontology === 'far' ? 'ALTER ONTOLOGY far ADD DATASOURCE far;' : ''}
+  CREATE CONCEPT town (tid integer, name string, kind string, PRIMARY KEY (tid));
+  CREATE CONCEPT person (id integer, town integer, kind string, PRIMARY KEY (id), CONSTRAINT lives_in FOREIGN KEY (town) REFERENCES town (tid) INVERSEOF houses);
+  CREATE MAPPING m_town INTO town ${ontology === 'far' ? 'USING far' : ''} AS SELECT tid, name, kind FROM moved.town;
+  ${['a', 'b'].map((t) => `CREATE MAPPING m_${t} INTO person ${ontology === 'far' ? 'USING far' : ''} AS SELECT id, town, kind FROM moved.${t}`).join('; ')}`;
+const QUERIES = [
+  'SELECT p.id, t.name FROM svc.person p JOIN svc.town t ON t.tid = p.town ORDER BY p.id',
+  'SELECT id, "lives_in[town].name" AS name FROM dsvc.person ORDER BY id',
+  'SELECT COUNT(*) AS n FROM svc.person p JOIN svc.town t ON t.kind = p.kind',
+  'SELECT tid, COUNT("houses[person].id") AS n FROM dsvc.town GROUP BY tid ORDER BY tid',
+  'SELECT p.id, q.id AS other FROM svc.person p JOIN svc.person q ON q.town = p.id ORDER BY 1, 2',
+];
+
+let service: TestService;
+let end: (() => Promise<void>) | undefined;
+
+beforeAll(async () => {
+  await client.connect();
+  await exec('DROP SCHEMA IF EXISTS moved CASCADE');
+  for (const sql of ['CREATE SCHEMA moved', ...TABLES]) await exec(sql);
+  await exec("SELECT create_reference_table('moved.town')");
+  for (const t of ['a', 'b']) await exec(`SELECT create_distributed_table('moved.${t}', 'id')`);
+  const http = await startSqlServer({ backend: new PgBackend(() => ({ connectionString: url })) });
+  end = () => http.close();
+  service = await startService({
+    database: { backend: 'pg' },
+    tables: ['CREATE SCHEMA moved', ...TABLES],
+    settings: () => ({ DATASOURCE_FAR: JSON.stringify({ url, endpoint: http.endpoint }), STATEMENT_TIMEOUT_MS: '60000' }),
+  });
+  await service.rows("CREATE DATASOURCE far TYPE postgres SECRET 'DATASOURCE_FAR'");
+  for (const ontology of ['near', 'far']) await service.rows(modelOf(ontology), ontology);
+}, 300_000);
+afterAll(async () => {
+  await service?.close();
+  await end?.();
+  await exec('DROP SCHEMA IF EXISTS moved CASCADE');
+  await client.end();
+});
+
+const DISTRIBUTE = ["SELECT undistribute_table('moved.town')", "SELECT create_distributed_table('moved.town', 'tid')"];
+const REFER = ["SELECT undistribute_table('moved.town')", "SELECT create_reference_table('moved.town')"];
+
+it.each([
+  ['is distributed', DISTRIBUTE, false],
+  ['is a reference table again', REFER, false],
+  ['is distributed while a query waits for it', DISTRIBUTE, true],
+] as const)('the rows are those of an undistributed database if a table %s', async (_, change, waits) => {
+  const expected = await Promise.all(QUERIES.map((text) => service.rows(text, 'near')));
+  for (const [i, text] of QUERIES.entries()) expect(await service.rows(text, 'far')).toEqual(expected[i]);
+  await exec('BEGIN');
+  for (const sql of change) await exec(sql);
+  const waiting = waits ? QUERIES.map((text) => service.rows(text, 'far')) : [];
+  if (waits) await expect.poll(waitingSessions).toBeGreaterThan(2);
+  await exec('COMMIT');
+  const found = waits ? await Promise.all(waiting) : [];
+  if (!waits) for (const text of QUERIES) found.push(await service.rows(text, 'far'));
+  expect(found).toEqual(expected);
+});
+
+async function waitingSessions(): Promise<number> {
+  const other = new pg.Client({ connectionString: url });
+  await other.connect();
+  try {
+    return (await other.query("SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'")).rows.length;
+  } finally {
+    await other.end();
+  }
+}
