@@ -40,13 +40,13 @@ const trees = new WeakMap<readonly GrantRow[], { readonly root: Place; readonly 
 
 /**
  * The grants as a tree. Others may give a user any number of grants, and a request checks each object of an ontology, so a check must not visit all of them. A
- * script adds grants to its own list, so the tree belongs to a length of the list.
+ * script adds grants to the end of its own list: the tree then gets the new ones.
  */
 function treeOf(grants: readonly GrantRow[]): Place {
   const known = trees.get(grants);
   if (known?.count === grants.length) return known.root;
-  const root = newPlace();
-  for (const { key, privilege, all, grantOption } of grants) {
+  const { root, count } = known !== undefined && known.count < grants.length ? known : { root: newPlace(), count: 0 };
+  for (const { key, privilege, all, grantOption } of count === 0 ? grants : grants.slice(count)) {
     let place = root;
     for (const part of key) {
       const next: Place = place.below.get(part) ?? newPlace();

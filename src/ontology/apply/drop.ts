@@ -1,4 +1,5 @@
 /** DROP. It is refused for an object that others use; each DROP of a script is checked separately (docs/design/statements-and-versions.md#dropping). */
+import { visited } from '../../budget.ts';
 import { badRequest, quoted } from '../../errors.ts';
 import type { DropObject, SqlText } from '../../language/statements.ts';
 import { isRaw, type Model } from '../model.ts';
@@ -63,8 +64,19 @@ export function drop(model: Model, s: DropObject, context: ApplyContext): Model 
 
 const stored = (text: string): SqlText => ({ text, offset: 0 });
 
+/** How many characters are folded and searched in the time of a step. */
+const CHARACTERS_OF_A_STEP = 20;
+
+/** How many texts are seen to be null in the time of a step. */
+const OBJECTS_OF_A_STEP = 5;
+
 /** Whether a text may contain a name. Parsing is expensive, so only texts that contain the name's characters are parsed. Quotes in a name are doubled, and U&"..." may escape it. */
-export const mentions = (text: string, wanted: string): boolean => /["`]/.test(wanted) || /u&"/i.test(text) || fold(text).includes(wanted);
+export function mentions(text: string, wanted: string): boolean {
+  if (/["`]/.test(wanted)) return true;
+  visited(text.length / CHARACTERS_OF_A_STEP);
+  const searched = fold(text);
+  return searched.includes('u&"') || searched.includes(wanted);
+}
 
 /** The concepts in an identifier such as `r1[c1].r2[c2*3].p` or `_type_of_c`, folded. */
 function conceptsIn(identifier: string): string[] {
@@ -78,7 +90,9 @@ function usersOfConcept(model: Model, name: string, context: ApplyContext): stri
   const walked = (text: string | null, kind: 'expression' | 'select'): boolean =>
     text !== null && mentions(text, wanted) && context.referencesOf(stored(text), kind).some((r) => conceptsIn(r.name).includes(wanted));
   const users: string[] = [];
+  visited(model.mappings.length + (model.views.length + model.properties.length + model.measures.length) / OBJECTS_OF_A_STEP);
   for (const c of model.concepts) {
+    visited(1 + c.parents.length + c.relationships.length);
     if (is(c.name)) continue;
     if (c.parents.some(is) || is(c.logic?.concept) || c.relationships.some((r) => is(r.target)) || walked(c.logic?.condition ?? null, 'expression'))
       users.push(`concept ${quoted(c.name)}`);
@@ -101,11 +115,14 @@ function usersOfConcept(model: Model, name: string, context: ApplyContext): stri
 }
 
 function usersOfProperty(model: Model, name: string, context: ApplyContext): string[] {
-  const is = (other: string): boolean => sameName(other, name);
+  const wanted = fold(name);
+  const is = (other: string): boolean => fold(other) === wanted;
   const users: string[] = [];
+  visited(model.mappings.length);
   for (const c of model.concepts) {
-    const lists = [c.properties, c.multi, c.primaryKey, c.label, ...c.relationships.flatMap((r) => [r.source, r.references])];
-    if (lists.some((l) => l.some(is))) users.push(`concept ${quoted(c.name)}`);
+    visited(1 + c.properties.length + c.multi.length + c.primaryKey.length + c.label.length + c.relationships.length);
+    const joins = c.relationships.some((r) => r.source.some(is) || r.references.some(is));
+    if (joins || [c.properties, c.multi, c.primaryKey, c.label].some((list) => list.some(is))) users.push(`concept ${quoted(c.name)}`);
   }
   for (const m of model.mappings) {
     if ((m.property !== null && is(m.property)) || m.link?.forward.references.some(is) || m.link?.back.references.some(is))
@@ -115,7 +132,12 @@ function usersOfProperty(model: Model, name: string, context: ApplyContext): str
 }
 
 function usersOfMeasure(model: Model, name: string, context: ApplyContext): string[] {
-  const users = model.concepts.filter((c) => c.measures.some((m) => sameName(m, name))).map((c) => `concept ${quoted(c.name)}`);
+  const wanted = fold(name);
+  const lists = (measures: readonly string[]): boolean => {
+    visited(1 + measures.length);
+    return measures.some((m) => fold(m) === wanted);
+  };
+  const users = model.concepts.filter((c) => lists(c.measures)).map((c) => `concept ${quoted(c.name)}`);
   return [...users, ...usersInExpressions(model, name, context)];
 }
 
@@ -125,8 +147,9 @@ function usersInExpressions(model: Model, name: string, context: ApplyContext): 
   const uses = (text: string | null): boolean =>
     text !== null && mentions(text, wanted) && context.referencesOf(stored(text), 'expression').some((r) => fold(r.name) === wanted);
   const users: string[] = [];
-  for (const p of model.properties) if (!sameName(p.name, name) && uses(p.expression)) users.push(`property ${quoted(p.name)}`);
-  for (const m of model.measures) if (!sameName(m.name, name) && (uses(m.expression) || uses(m.filter))) users.push(`measure ${quoted(m.name)}`);
+  visited((model.properties.length + model.measures.length) / OBJECTS_OF_A_STEP);
+  for (const p of model.properties) if (uses(p.expression) && !sameName(p.name, name)) users.push(`property ${quoted(p.name)}`);
+  for (const m of model.measures) if ((uses(m.expression) || uses(m.filter)) && !sameName(m.name, name)) users.push(`measure ${quoted(m.name)}`);
   return users;
 }
 
@@ -137,5 +160,6 @@ function usersOfView(model: Model, name: string, context: ApplyContext): string[
     context
       .relationsOf(stored(sql))
       .some((r) => fold(r.name) === wanted && (r.schema === null ? !find(model.concepts, name) : neutralSchema(r.schema, context.product) === 'vsvc'));
+  visited(model.views.length);
   return model.views.filter((v) => !isRaw(v) && !sameName(v.name, name) && reads(v.sql)).map((v) => `${v.cube ? 'cube' : 'view'} ${quoted(v.name)}`);
 }

@@ -25,25 +25,21 @@ interface Named {
   readonly name: string;
 }
 
-const indexes = new WeakMap<readonly Named[], Map<string, number>>();
+/** The values of each list by folded name. Of two equal names the first one wins. */
+const indexes = new WeakMap<readonly Named[], Map<string, Named>>();
 
-function indexOf(values: readonly Named[]): Map<string, number> {
+function indexOf<T extends Named>(values: readonly T[]): Map<string, T> {
   const known = indexes.get(values);
-  if (known) return known;
+  if (known) return known as Map<string, T>;
   visited(3 * values.length);
-  const index = new Map<string, number>();
-  values.forEach((v, i) => {
-    if (!index.has(fold(v.name))) index.set(fold(v.name), i);
-  });
+  const index = new Map<string, T>();
+  for (const v of values) if (!index.has(fold(v.name))) index.set(fold(v.name), v);
   indexes.set(values, index);
   return index;
 }
 
 /** Finds the value with a name, case-insensitively. */
-export function find<T extends Named>(values: readonly T[], name: string): T | undefined {
-  const at = indexOf(values).get(fold(name));
-  return at === undefined ? undefined : values[at];
-}
+export const find = <T extends Named>(values: readonly T[], name: string): T | undefined => indexOf(values).get(fold(name));
 
 /** A test for `checkName`: whether an object of a name exists in the model, or did before the change. */
 export const isKept =
@@ -53,35 +49,32 @@ export const isKept =
 
 /** `values` with the value of the same name replaced in its position, or with the new value at the end. */
 export function put<T extends Named>(values: readonly T[], value: T): readonly T[] {
-  const at = indexOf(values).get(fold(value.name));
-  if (at === undefined) return append(values, [value]);
-  visited(1 + values.length / COPIED_IN_A_STEP);
-  const result = values.with(at, value);
-  hand(values, result);
-  return result;
+  const old = find(values, value.name);
+  if (old === undefined) return append(values, [value]);
+  return changed(values, values.with(values.indexOf(old), value), (index) => index.set(fold(value.name), value));
 }
 
 /** `values` with new values at the end. Their names must be new. */
 export function append<T extends Named>(values: readonly T[], more: readonly T[]): readonly T[] {
   if (more.length === 0) return values;
-  const index = indexOf(values);
-  more.forEach((v, i) => {
-    index.set(fold(v.name), values.length + i);
+  return changed(values, values.concat(more), (index) => {
+    for (const v of more) index.set(fold(v.name), v);
   });
-  visited(1 + values.length / COPIED_IN_A_STEP);
-  const result = values.concat(more);
-  hand(values, result);
-  return result;
 }
 
 /** `values` without the value of that name. */
 export function remove<T extends Named>(values: readonly T[], name: string): readonly T[] {
-  visited(values.length);
-  return values.filter((v) => fold(v.name) !== fold(name));
+  const old = find(values, name);
+  if (old === undefined) return values;
+  return changed(values, values.toSpliced(values.indexOf(old), 1), (index) => index.delete(fold(name)));
 }
 
-function hand(from: readonly Named[], to: readonly Named[]): void {
+/** Counts the copy of a list, and passes the index on to it. A list of an old model may be used by other requests, so its index is not changed while it has one. */
+function changed<T extends Named>(from: readonly T[], to: readonly T[], update: (index: Map<string, T>) => void): readonly T[] {
   const index = indexOf(from);
+  visited(1 + from.length / COPIED_IN_A_STEP);
   indexes.delete(from);
+  update(index);
   indexes.set(to, index);
+  return to;
 }

@@ -220,6 +220,7 @@ export class Draft {
   #requireNotInPolicy(statement: ModelStatement): void {
     if (statement.kind !== 'drop' || (statement.object !== 'concept' && statement.object !== 'property')) return;
     const { object, name } = statement;
+    this.#budget.run(() => visited(this.row.policies.length), name.offset);
     const is = (other: string | null): boolean => other !== null && sameName(other, name.text);
     const policy = this.row.policies.find((p) => (object === 'concept' ? is(p.concept) : p.kind === 'mask' && is(p.property)));
     if (policy !== undefined) throw usedByPolicy(policy, `it applies to the ${object} ${quoted(name.text)}`, name.offset);

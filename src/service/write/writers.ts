@@ -107,13 +107,26 @@ function mappedBy(model: Model, name: string): readonly string[] {
  */
 export function requireReadableNames(usable: Graph, whole: Graph, pieces: Iterable<{ readonly kind: string; readonly name: string }>, places: Places): void {
   if (usable === whole) return;
+  /** The concepts that list each property or inherit it, found once. */
+  const owners = new Map<PropertyDef, readonly Concept[]>();
+  const ownersOf = (def: PropertyDef): readonly Concept[] => {
+    const known = owners.get(def);
+    if (known !== undefined) return known;
+    const found = usable.concepts.filter((c) => {
+      visited(1 + c.properties.length + c.multi.length);
+      return [...c.properties, ...c.multi].some((p) => p.def.name === def.name);
+    });
+    owners.set(def, found);
+    return found;
+  };
   for (const { kind, name } of pieces) {
     if (kind !== 'property' && kind !== 'measure') continue;
     for (const ref of places.references.get(keyOf([kind, name])) ?? []) {
+      visited();
       const def = whole.property(ref.name);
-      const owners = def === undefined ? [] : usable.concepts.filter((c) => [...c.properties, ...c.multi].some((p) => p.def.name === def.name));
-      const [first] = owners;
-      if (first !== undefined && !owners.some((c) => c.readable)) throw lacksQuery(whole.ontology, first.name, ref.offset);
+      const found = def === undefined ? [] : ownersOf(def);
+      const [first] = found;
+      if (first !== undefined && !found.some((c) => c.readable)) throw lacksQuery(whole.ontology, first.name, ref.offset);
     }
   }
 }

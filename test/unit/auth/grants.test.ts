@@ -176,3 +176,27 @@ describe('many grants', () => {
     expect(can(holder, 'edit', ['ontology', 'b', 'view', 'v'])).toBe(true);
   });
 });
+
+it('grants that a script adds are put into the tree, and the others are not read again', () => {
+  let reads = 0;
+  const row = (name: string): GrantRow => ({
+    ...{ privilege: 'edit', resource: ['user', name], all: false, grantOption: false },
+    get key() {
+      reads++;
+      return ['user', name];
+    },
+  });
+  const grants = Array.from({ length: 1000 }, (_, i) => row(`u${i}`));
+  const holder = { isAdmin: false, grants };
+  expect(can(holder, 'edit', ['user', 'u7'])).toBe(true);
+  reads = 0;
+  for (let i = 0; i < 10; i++) {
+    grants.push(row(`new${i}`));
+    expect([can(holder, 'edit', ['user', `new${i}`]), can(holder, 'edit', ['user', 'u8']), can(holder, 'edit', ['user', 'other'])]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+  }
+  expect(reads).toBe(10);
+});

@@ -84,6 +84,72 @@ describe('the SQL of a script', () => {
   });
 });
 
+describe('what DROP searches counts:', () => {
+  /** The units of a statement and a DROP after it, in a model that a script has made. */
+  const unitsOf = async (model: string, pair: (i: number) => string): Promise<number> => {
+    const [few, more] = [await cost(`${BASE}${model}${range(2, pair)}`), await cost(`${BASE}${model}${range(12, pair)}`)];
+    expect([few.code, more.code]).toEqual(['accepted', 'accepted']);
+    return (more.units - few.units) / 10;
+  };
+  const text = 'x'.repeat(60_000);
+  it.each([
+    [
+      'a concept, in the texts of views',
+      `CREATE VIEW v AS SELECT '${text}' AS a, id FROM svc.city;`,
+      (i: number) => `CREATE CONCEPT d${i};DROP CONCEPT d${i};`,
+    ],
+    ['a property, in expressions', `CREATE PROPERTY v string AS SELECT '${text}';`, (i: number) => `CREATE PROPERTY d${i} int;DROP PROPERTY d${i};`],
+    [
+      'a measure, in expressions',
+      `CREATE PROPERTY v string AS SELECT '${text}';`,
+      (i: number) => `CREATE MEASURE d${i} bigint AS SELECT 1;DROP MEASURE d${i};`,
+    ],
+    [
+      'a view, in the texts of views',
+      `CREATE VIEW v AS SELECT '${text}' AS a, id FROM svc.city;`,
+      (i: number) => `CREATE VIEW d${i} AS SELECT id FROM raw.t;DROP VIEW d${i};`,
+    ],
+  ])('%s', async (_what, model, pair) => {
+    const more = (await unitsOf(model, pair)) - (await unitsOf('', pair));
+    expect(more).toBeGreaterThan(text.length / 50);
+  });
+
+  it('a property, in the lists of concepts', async () => {
+    const listed = await unitsOf(`CREATE CONCEPT w (${range(1000, (i) => `p${i} int`, ',')});`, (i) => `CREATE PROPERTY d${i} int;DROP PROPERTY d${i};`);
+    const unlisted = await unitsOf(
+      range(1000, (i) => `CREATE PROPERTY p${i} int;`),
+      (i) => `CREATE PROPERTY d${i} int;DROP PROPERTY d${i};`,
+    );
+    expect(listed - unlisted).toBeGreaterThan(900);
+  });
+
+  it('a concept, in the names of other concepts', async () => {
+    const pair = (i: number): string => `CREATE CONCEPT d${i};DROP CONCEPT d${i};`;
+    const more =
+      (await unitsOf(
+        range(1000, (i) => `CREATE CONCEPT c${i};`),
+        pair,
+      )) - (await unitsOf('', pair));
+    expect(more).toBeGreaterThan(1000);
+    // the names of the other concepts are not read again
+    expect(more).toBeLessThan(2000);
+  });
+});
+
+it('each policy of an ontology counts for each concept that a script drops', async () => {
+  const policies = Array.from({ length: 500 }, (_, i) => ({ concept: `other${i}`, kind: 'rows', property: null, name: `p${i}`, condition: 'true', roles: [] }));
+  const spending = new Spending();
+  const runtime = { config, parser, now: () => 0, waitUntil: () => undefined, log: () => undefined } as unknown as Runtime;
+  const draft = Draft.create({ runtime, spending }, caller, 'm', null, '');
+  draft.withPolicies(policies as never);
+  const units = async (text: string): Promise<number> => {
+    const before = spending.models.units;
+    for (const source of splitScript(text)) await draft.apply(parseStatement(source) as ModelStatement);
+    return spending.models.units - before;
+  };
+  expect(await units('CREATE CONCEPT d; DROP CONCEPT d;')).toBeGreaterThan(500);
+});
+
 describe('a budget with expected units', () => {
   const limits = { nodes: 1000, steps: 1000, entries: 1000, units: 100 };
   it('refuses more than fits, and nothing once they are used', () => {
