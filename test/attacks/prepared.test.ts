@@ -245,6 +245,92 @@ describe('an editor without the right to make policies may still, where a concep
   });
 });
 
+describe('an editor without the right to make policies is refused, before a relationship or multi-valued property has a mapping:', () => {
+  const ITEM = (more: string): string => `CREATE OR REPLACE CONCEPT item (did bigint, title string, CONSTRAINT tags MULTIVALUE string,
+CONSTRAINT fans MULTIREFERENCE reader INVERSEOF fan_of, CONSTRAINT readers MULTIREFERENCE reader INVERSEOF reads${more}, PRIMARY KEY (did), CONSTRAINT near MULTIREFERENCE item)`;
+  const own = [
+    'CREATE CONCEPT reader (pid bigint, login string, vip boolean, PRIMARY KEY (pid))',
+    "CREATE OR REPLACE PROPERTY vip boolean AS SELECT login = 'Berlin'",
+    ITEM(''),
+    'CREATE MAPPING m_item INTO (item) AS SELECT id AS did, title FROM shop.t_doc',
+    'CREATE MAPPING m_reader INTO (reader) AS SELECT id AS pid, name AS login FROM shop.t_city',
+  ];
+  const link = (
+    relationship: string,
+    inverse: string,
+    person: number,
+  ): string => `CREATE MAPPING m_${relationship} (CONSTRAINT ${relationship} FOREIGN KEY (pid)
+REFERENCES reader (pid), CONSTRAINT ${inverse} FOREIGN KEY (did) REFERENCES item (did)) AS SELECT id AS did, ${person} AS pid FROM shop.t_doc WHERE id = ${person}`;
+  const items = 'SELECT title FROM svc.item ORDER BY did';
+  const note = (head: string): string => `CREATE OR REPLACE CONCEPT note (${head}remark string, CONSTRAINT tags MULTIVALUE string`;
+  const values = (into: string, id: number): string =>
+    `CREATE MAPPING v_${into} INTO (${into}) MULTIVALUE tags AS SELECT id AS did, 'open' AS tags FROM shop.t_doc WHERE id = ${id}`;
+  it.each([
+    [
+      'a relationship includes another',
+      [],
+      '"readers[reader].pid" IS NOT NULL',
+      ITEM(' INCLUDES (fans)'),
+      [link('readers', 'reads', 1), link('fans', 'fan_of', 2)],
+      ['Plan'],
+      ['Plan', 'News'],
+    ],
+    [
+      'a calculated property at the end of a path',
+      [],
+      '"readers[reader].vip"',
+      'CREATE OR REPLACE PROPERTY vip boolean AS SELECT true',
+      [link('readers', 'reads', 2)],
+      [],
+      ['News'],
+    ],
+    [
+      'a relationship is symmetric',
+      [],
+      `"near[item].title" = 'News'`,
+      ITEM('').replace('near MULTIREFERENCE item', 'near MULTIREFERENCE item SYMMETRIC'),
+      [
+        `CREATE MAPPING m_close (CONSTRAINT near FOREIGN KEY (b) REFERENCES item (did), CONSTRAINT "~near" FOREIGN KEY (a) REFERENCES item (did))
+AS SELECT b AS a, a AS b FROM shop.t_near`,
+      ],
+      [],
+      ['Plan'],
+    ],
+    [
+      'a multi-valued property has the values of a concept with the same key',
+      [`${note('did bigint, ')}, PRIMARY KEY (did))`],
+      "tags = 'open'",
+      `${note('')}) INHERITS (item)`,
+      [values('item', 1), values('note', 2)],
+      ['Plan'],
+      ['Plan', 'News'],
+    ],
+  ] as const)('%s', async (_, more, condition, script, later, closed, open) => {
+    const policy = `CREATE POLICY p ON CONCEPT item TO PUBLIC USING (${condition})`;
+    const o = await ontology(...own, ...more, policy);
+    expect(await outcome(script, by(kim.token), o)).toBe('403 forbidden');
+    for (const statement of later) await s.rows(statement, o);
+    expect(await shown(items, rob.token, o)).toEqual(closed);
+    const other = await ontology(...own, ...more, policy);
+    expect(await outcome(script, by(s.token), other)).toBe('200');
+    for (const statement of later) await s.rows(statement, other);
+    expect(await shown(items, rob.token, other)).toEqual(open);
+  });
+
+  it('and may make other changes', async () => {
+    const o = await ontology(...own, `CREATE POLICY p ON CONCEPT item TO PUBLIC USING ("readers[reader].vip" OR tags = 'open')`);
+    for (const script of [
+      ITEM(', pages bigint, CONSTRAINT writers MULTIREFERENCE reader INVERSEOF writes, CONSTRAINT marks MULTIVALUE string'),
+      ITEM('').replace('fan_of', 'fan_of INCLUDES (readers)'),
+      'CREATE CONCEPT below (pages bigint) INHERITS (item)',
+      'CREATE CONCEPT apart (did bigint, CONSTRAINT tags MULTIVALUE string, PRIMARY KEY (did), CONSTRAINT of_reader MULTIREFERENCE reader)',
+      'CREATE VIEW read_by AS SELECT title, "readers[reader].login" AS login FROM dsvc.item',
+      "CREATE CONCEPT read_item FROM dsvc.item WHERE tags = 'x'",
+    ])
+      expect([script, await outcome(script, by(kim.token), o)]).toEqual([script, '200']);
+  });
+});
+
 describe('a role that a policy tests cannot be created by an editor of roles, if it is tested', () => {
   const NICKS = 'SELECT nick FROM dsvc.city ORDER BY nick';
   it.each([

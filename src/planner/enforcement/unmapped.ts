@@ -1,12 +1,14 @@
 /**
- * Concepts without rows. A policy on one has nothing to enforce yet, but it must not be weakened before the first mapping is there. So two versions of a model are
- * compared once more as if each concept without a mapping had one, with a column for each of its properties.
+ * Concepts without rows, and relationships and multi-valued properties without mappings. A policy on one has nothing to enforce yet, or reads nothing yet, but it must not be
+ * weakened before the first mapping is there. So two versions of a model are compared once more as if each concept without a mapping had one, with a column for each of its
+ * properties, and as if each relationship had links, and each multi-valued property values.
  */
 import { quoteDouble } from '../../language/quote.ts';
 import { compile } from '../../ontology/compile.ts';
-import type { Concept, Graph } from '../../ontology/graph.ts';
-import type { ConceptDef, MappingDef } from '../../ontology/model.ts';
-import { fold, sameName } from '../../ontology/names.ts';
+import type { Concept, Graph, Relationship } from '../../ontology/graph.ts';
+import type { ConceptDef, LinkEnd, MappingDef } from '../../ontology/model.ts';
+import { fold, otherWay, sameName } from '../../ontology/names.ts';
+import { multiMappings } from '../lower/joins.ts';
 import { baseOf } from '../secure/policies.ts';
 import type { PolicyRules, Subject } from './enforced.ts';
 
@@ -19,8 +21,64 @@ const isUnmapped = ({ rows }: Concept): boolean => rows.kind === 'mappings' && (
 const columnsOf = (concept: Concept): readonly string[] => concept.properties.filter((p) => p.def.expression === null).map((p) => p.def.name);
 
 function mappingInto(name: string, columns: readonly string[], datasource: string): MappingDef {
+  return { ...made(name, columns, datasource), kind: 'concept', concept: name };
+}
+
+/** A mapping of columns with these names. */
+function made(name: string, columns: readonly string[], datasource: string): Omit<MappingDef, 'kind'> {
   const sql = `SELECT ${columns.map((c) => `t.${quoteDouble(c)}`).join(', ') || '1 AS one'} FROM unmapped.${quoteDouble(name)} t`;
-  return { name: PREFIX + name, kind: 'concept', concept: name, property: null, link: null, datasource, sql, columns: columns.map((c) => ({ name: c })) };
+  return { name: PREFIX + name, concept: null, property: null, link: null, datasource, sql, columns: columns.map((c) => ({ name: c })) };
+}
+
+/** The names of the properties by which links and values are joined with the rows of a concept: its key, or its first column. */
+const joinedBy = (concept: Concept): readonly string[] => concept.key?.properties.map((p) => p.name) ?? columnsOf(concept).slice(0, 1);
+
+/** Links of a relationship. */
+function linksOf({ name, inverseName, from, target }: Relationship, datasource: string): MappingDef {
+  const end = (relationship: string, concept: Concept, side: string): LinkEnd => {
+    const references = joinedBy(concept);
+    return { relationship, columns: references.map((_, i) => `${PREFIX}${side}${i}`), concept: concept.name, references };
+  };
+  const [forward, back] = [end(name, target, 'far'), end(inverseName ?? otherWay(name), from, 'near')];
+  const columns = [...back.columns, ...forward.columns];
+  return { ...made(JSON.stringify(['link', from.name, name]), columns, datasource), kind: 'link', link: { forward, back } };
+}
+
+/** Values of a multi-valued property. */
+function valuesOf(concept: Concept, property: string, datasource: string): MappingDef {
+  const columns = [...joinedBy(concept).filter((name) => !sameName(name, property)), property];
+  return { ...made(JSON.stringify(['values', concept.name, property]), columns, datasource), kind: 'multi', concept: concept.name, property };
+}
+
+/** The relationships with link mappings that a concept declares and that have none. */
+const unlinkedIn = (concept: Concept): readonly Relationship[] =>
+  concept.relationships.filter((r) => r.kind === 'mtm' && !r.isInverse && r.declaredBy === concept && r.links.length === 0);
+
+/** For each relationship and multi-valued property without a mapping in `before`: a mapping for `before`, and one for `after`, which may have other keys. */
+function betweenRows(before: Graph, after: Graph, datasource: string): readonly (readonly [old: MappingDef, now: MappingDef])[] {
+  const found: (readonly [MappingDef, MappingDef])[] = [];
+  for (const old of before.concepts) {
+    const now = after.concept(old.name);
+    if (old.def === null || now === undefined) continue;
+    for (const r of unlinkedIn(old)) {
+      const other = unlinkedIn(now).find((o) => sameName(o.name, r.name));
+      if (other !== undefined && [r, other].every(({ from, target }) => joinedBy(from).length > 0 && joinedBy(target).length > 0))
+        found.push([linksOf(r, datasource), linksOf(other, datasource)]);
+    }
+    for (const name of old.def.multi) {
+      const [is, stays] = (
+        [
+          [before, old],
+          [after, now],
+        ] as const
+      ).map(([graph, c]) => {
+        const own = c.multi.find(({ def }) => sameName(def.name, name));
+        return c.key !== null && own !== undefined && multiMappings(graph, c, own.def).length === 0;
+      });
+      if (is && stays) found.push([valuesOf(old, name, datasource), valuesOf(now, name, datasource)]);
+    }
+  }
+  return found;
 }
 
 /** True if a masked property of the concept has no column in a mapping into it, so that it may get values later. */
@@ -62,7 +120,8 @@ function anyConcept(before: Graph, after: Graph, { masks }: PolicyRules): Concep
 }
 
 /**
- * Adds a mapping for each concept that has none in `before`, or none with a masked property, and a concept with a mapping for masks of properties of any concept.
+ * Adds a mapping for each concept that has none in `before`, or none with a masked property, and a concept with a mapping for masks of properties of any concept; also mappings
+ * for relationships and multi-valued properties that have none.
  * Their datasource does not matter: what policies enforce is compared as text.
  * @returns undefined if there is no such concept
  */
@@ -77,9 +136,22 @@ export function asMapped(before: Graph, after: Graph, rules: PolicyRules): reado
   const any = anyConcept(before, after, rules);
   if (any !== undefined)
     rows.push([any.name, any.properties.filter((name) => [before, after].some((graph) => graph.property(name)?.expression === null)).sort()]);
-  if (rows.length === 0) return undefined;
+  const between = betweenRows(before, after, datasource);
+  if (rows.length + between.length === 0) return undefined;
   const mappings = rows.map(([name, columns]) => mappingInto(name, columns, datasource));
-  const withAdded = ({ model, ontology }: Graph): Graph =>
-    compile({ ...model, concepts: any === undefined ? model.concepts : [...model.concepts, any], mappings: [...model.mappings, ...mappings] }, ontology);
-  return [withAdded(before), withAdded(after)];
+  const withAdded = ({ model, ontology }: Graph, more: readonly MappingDef[]): Graph =>
+    compile(
+      { ...model, concepts: any === undefined ? model.concepts : [...model.concepts, any], mappings: [...model.mappings, ...mappings, ...more] },
+      ontology,
+    );
+  return [
+    withAdded(
+      before,
+      between.map(([old]) => old),
+    ),
+    withAdded(
+      after,
+      between.map(([, now]) => now),
+    ),
+  ];
 }
