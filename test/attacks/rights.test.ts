@@ -490,6 +490,30 @@ describe('A role that a text of an ontology tests with svc_has_role', () => {
   });
 });
 
+describe('A datasource that was removed from an ontology', () => {
+  it('is not attached again by a rollback of who may only query it', async () => {
+    await admins("CREATE DATASOURCE hr TYPE postgres SECRET 'DATASOURCE_MAIN'", 'CREATE ONTOLOGY staff', 'ALTER ONTOLOGY staff ADD DATASOURCE hr');
+    await s.rows(
+      'CREATE CONCEPT city (id bigint, name string, PRIMARY KEY (id)); CREATE MAPPING m INTO (city) USING hr AS SELECT id, name FROM shop.t_city; CREATE VIEW raw USING hr AS SELECT id FROM shop.t_city',
+      'staff',
+    );
+    const [{ id: both }] = await s.rows('SHOW VERSION', 'staff');
+    await s.rows('DROP MAPPING m', 'staff');
+    const [{ id: raw }] = await s.rows('SHOW VERSION', 'staff');
+    await s.rows('DROP VIEW raw', 'staff');
+    const reads = await user('reads', 'EDIT ON ALL ontology.staff', 'QUERY ON datasource.hr');
+    const edits = await user('edits', 'EDIT ON ALL ontology.staff', 'EDIT ON datasource.hr');
+    const back = (version: string): string => `ROLLBACK ONTOLOGY staff TO VERSION '${version}'`;
+    const [{ id: none }] = await s.rows('SHOW VERSION', 'staff');
+    expect(await outcome(back(both), by(reads.token))).toBe('200');
+    await s.rows(back(none));
+    await admins('ALTER ONTOLOGY staff REMOVE DATASOURCE hr');
+    for (const version of [both, raw]) expect(await outcome(back(version), by(reads.token))).toBe('403 forbidden');
+    for (const version of [both, raw]) expect(await outcome(back(version), by(edits.token))).toBe('200');
+    await admins('DROP ONTOLOGY staff', 'DROP DATASOURCE hr');
+  });
+});
+
 describe('The e-mail of a user', () => {
   it('is not looked up for callers who may impersonate nobody', async () => {
     const tom = await user('tom');

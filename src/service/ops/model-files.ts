@@ -88,7 +88,7 @@ async function run(request: ServiceRequest, name: string, wish: ModelFiles, isDr
 /** What a rollback to a version would change. @throws SvcError 400 `unknown_version`; 403 as the rollback, if only that version reads a datasource */
 async function rollbackPlan(runtime: Runtime, { principal }: Caller, row: OntologyRow, base: Model, version: string): Promise<ModelChanges> {
   const model = await modelOf(runtime, row, version, 0);
-  requireOldSources(principal, base, model, 0);
+  requireOldSources(principal, base, model, row.datasources, 0);
   const objects = (of: Model) => objectsOf(of, row.name, runtime.config.product, new Set());
   return { base: row.version, version: null, changes: changesBetween(objects(base), objects(model)), unlisted: [], warnings: [] };
 }

@@ -230,7 +230,7 @@ export class Draft {
     const { text, offset } = statement.version;
     const model = await modelOf(this.#runtime, this.row, text, offset);
     const { principal } = this.#caller;
-    requireOldSources(principal, this.#model, model, offset);
+    requireOldSources(principal, this.#model, model, this.row.datasources, offset);
     const inForce = this.#inForce?.model ?? EMPTY_MODEL;
     if (!mayMakePolicies(principal, this.name)) this.#budget.run(() => requireOldRoles(principal.userId, this.planContext(), inForce, model, offset), offset);
     this.#base = model;

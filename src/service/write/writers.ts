@@ -322,15 +322,19 @@ function measured(concept: Concept, columnsOf: (expression: string) => readonly 
 }
 
 /**
- * Checks that the caller of a rollback may query the tables that only the older version reads, because the rollback writes its mappings and views again.
- * @throws SvcError 403 `forbidden` without QUERY on a datasource
+ * Checks that the caller of a rollback may query the tables that only the older version reads, because the rollback writes its mappings and views again. A datasource that
+ * was removed from the ontology since would be read again, which needs the right to add it.
+ * @param attached the keys of the datasources of the ontology
+ * @throws SvcError 403 `forbidden` without QUERY on a datasource, or without EDIT on one that was removed
  */
-export function requireOldSources(holder: Holder, now: Model, older: Model, offset: number): void {
+export function requireOldSources(holder: Holder, now: Model, older: Model, attached: readonly string[], offset: number): void {
   const known = new Set([...now.mappings, ...now.views].map(sourceText));
   const read = [...older.mappings, ...older.views.filter(isRaw)].filter((def) => !known.has(sourceText(def)));
-  const closed = read.find((def) => !can(holder, 'query', ['datasource', def.datasource ?? '']))?.datasource;
-  if (closed == null) return;
-  throw lacksTables(holder, closed, offset);
+  const names = new Set(read.map((def) => def.datasource ?? ''));
+  for (const name of names) {
+    if (!can(holder, 'query', ['datasource', name])) throw lacksTables(holder, name, offset);
+    if (!attached.includes(fold(name)) && !can(holder, 'edit', ['datasource', name])) throw lacks('EDIT', `datasource.${name}`, offset);
+  }
 }
 
 /**
