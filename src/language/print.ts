@@ -118,10 +118,16 @@ export const printView = (v: ViewDef): string =>
  * equal to `model`. SQL appears as in the model; the schema of a logic concept has the product's name. `more`: statements to print
  * after those of the ontology itself and before its objects.
  */
-export function printModel(model: Model, ontologyName: string, product: string, more: readonly string[] = []): string {
+export const printModel = (model: Model, ontologyName: string, product: string, more: readonly string[] = []): string =>
+  printedModel(model, ontologyName, product, more)
+    .map((statement) => `${statement};\n`)
+    .join('');
+
+/** The statements of `printModel`. */
+export function printedModel(model: Model, ontologyName: string, product: string, more: readonly string[] = []): readonly string[] {
   const ontology = quoteBack(ontologyName);
   const types = typesOf(model);
-  const statements = [
+  return [
     `CREATE ONTOLOGY ${ontology} IF NOT EXISTS`,
     ...Object.entries({ ...(model.description === null ? {} : { description: model.description }), ...model.config }).map(
       ([key, value]) => `ALTER ONTOLOGY ${ontology} SET ${quoteBack(key)} = ${quoteLiteral(value)}`,
@@ -133,7 +139,6 @@ export function printModel(model: Model, ontologyName: string, product: string, 
     ...model.mappings.map(printMapping),
     ...model.views.map(printView),
   ];
-  return statements.map((statement) => `${statement};\n`).join('');
 }
 
 /** Maps a schema's neutral name to the product's name. */

@@ -2,6 +2,8 @@
 import { mkdir } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { createSqlReader } from '../../language/expressions.ts';
+import { printedModel } from '../../language/print.ts';
+import { splitScript } from '../../language/split.ts';
 import { scriptOf as fetchScript, writeModel } from '../export.ts';
 import { Failure, printable } from '../failure.ts';
 import { readModelFiles } from '../model-files.ts';
@@ -9,7 +11,7 @@ import { loadNodeParser } from '../node-parser.ts';
 import { findService } from '../service-client.ts';
 import { requireNoLinks, writeBelow } from '../written.ts';
 import type { Imported } from './ossie-import.ts';
-import { modelOfScripts, type ScriptModel, scriptOf, withoutRoot } from './script-model.ts';
+import { modelOfScripts, type ScriptModel, scriptOf, titleOf, withoutRoot } from './script-model.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -90,10 +92,23 @@ export async function importAs(paths: readonly string[], { format, to, ontology 
   const parser = await loadNodeParser();
   const imported = await read(await readModelFiles(paths, env, endings), createSqlReader(parser, product(env)));
   const name = ontology ?? imported.name;
+  requireSingle(printedModel(imported.model, name, product(env)));
   const script = scriptOf(imported.model, name, product(env), imported.statements);
   const checked = modelOfScripts([{ path: 'the imported model', text: script }], name, parser, product(env));
+  const policies = checked.others.map(titleOf).filter((title) => title.startsWith('policy '));
   const lines = await writeModel(scriptOf(checked.graph.model, name, product(env), checked.others), name, to, true, env);
-  return [...imported.losses.map((loss) => `loss: ${printable(loss)}`), ...lines.slice(0, -1), `${lines.at(-1)}, ${counted(imported.losses.length)}`];
+  return [
+    ...imported.losses.map((loss) => `loss: ${printable(loss)}`),
+    ...policies.map((title) => `${printable(title)}: the document defines it. Read it before you apply the files`),
+    ...lines.slice(0, -1),
+    `${lines.at(-1)}, ${counted(imported.losses.length)}`,
+  ];
+}
+
+/** Checks that expressions and queries of a document, which are copied as they are, do not end their statement and begin another one, such as a policy. @throws Failure */
+function requireSingle(statements: readonly string[]): void {
+  const other = statements.find((text) => splitScript(text).length !== 1);
+  if (other !== undefined) throw new Failure(`the document has an expression or query with several statements: ${printable(other)}`);
 }
 
 const counted = (losses: number): string => `${losses} loss${losses === 1 ? '' : 'es'}`;

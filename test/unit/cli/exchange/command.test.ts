@@ -62,6 +62,38 @@ it('columns of keys without a field, and names of fields without a dataset, are 
   expect(text).toMatch(/sum\(`price`\)/i);
 });
 
+it('names the policies of a document, which may be that of somebody else', async () => {
+  await write(
+    'open.kg',
+    'CREATE CONCEPT c (no integer, PRIMARY KEY (no)); CREATE MAPPING m INTO c AS SELECT no FROM t; CREATE POLICY all_rows ON CONCEPT c TO PUBLIC USING (true)',
+  );
+  for (const format of ['ossie', 'rdf']) {
+    await exportAs(['open.kg'], { format, to: `open_${format}`, ontology: 'open' }, env());
+    const lines = await importAs([`open_${format}`], { format, to: `opened_${format}`, ontology: undefined }, env());
+    expect(lines).toContain('policy all_rows: the document defines it. Read it before you apply the files');
+  }
+});
+
+const POLICY = 'CREATE POLICY all_rows ON CONCEPT item TO PUBLIC USING (true)';
+it.each([
+  ['a metric', { metrics: [{ name: 'total', expression: { dialects: [{ dialect: 'ANSI_SQL', expression: `SUM(price); ${POLICY}` }] } }] }, 'price'],
+  ['a field', {}, `price; ${POLICY}`],
+])('refuses a document whose expression has a second statement: %s', async (_, more, expression) => {
+  const field = (name: string, text: string) => ({ name, datatype: 'Integer', expression: { dialects: [{ dialect: 'ANSI_SQL', expression: text }] } });
+  const datasets = [{ name: 'item', source: 's.items', primary_key: ['sk'], fields: [field('sk', 'sk'), field('price', expression)] }];
+  await write('second.json', JSON.stringify({ version: '0.1.1', semantic_model: [{ name: 'shop', datasets, ...more }] }));
+  await expect(importAs(['second.json'], ossie('second'), env())).rejects.toThrow(/several statements|syntax_error|unknown_/);
+});
+
+it('refuses a document whose query has a second statement', async () => {
+  await write(
+    'second.ttl',
+    `@prefix rr: <http://www.w3.org/ns/r2rml#> . <#a> rr:logicalTable [ rr:sqlQuery "SELECT no FROM s.c; ${POLICY.replace('item', 'Customer')}" ] ;
+rr:subjectMap [ rr:template "http://x/c/{no}" ; rr:class <#Customer> ] .`,
+  );
+  await expect(importAs(['second.ttl'], { format: 'rdf', to: 'second', ontology: undefined }, env())).rejects.toThrow(/several statements|syntax_error/);
+});
+
 it('writes only into the folder, also for an ontology with a hostile name', async () => {
   await write('up.kg', 'CREATE ONTOLOGY `../../Up`; CREATE CONCEPT c (no integer, PRIMARY KEY (no)); CREATE MAPPING m INTO c AS select no from t');
   await exportAs(['up.kg'], ossie('deep/er/out'), env());
