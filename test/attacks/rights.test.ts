@@ -491,7 +491,7 @@ describe('A role that a text of an ontology tests with svc_has_role', () => {
 });
 
 describe('A datasource that was removed from an ontology', () => {
-  it('is not attached again by a rollback of who may only query it', async () => {
+  it('is not attached again by the rollback of a caller who may only query it', async () => {
     await admins("CREATE DATASOURCE hr TYPE postgres SECRET 'DATASOURCE_MAIN'", 'CREATE ONTOLOGY staff', 'ALTER ONTOLOGY staff ADD DATASOURCE hr');
     await s.rows(
       'CREATE CONCEPT city (id bigint, name string, PRIMARY KEY (id)); CREATE MAPPING m INTO (city) USING hr AS SELECT id, name FROM shop.t_city; CREATE VIEW raw USING hr AS SELECT id FROM shop.t_city',
