@@ -1,11 +1,11 @@
 /** Checks of an ontology's data: keys, to-one sides, foreign keys. */
-import { type OwnText, written } from '../engine/statement.ts';
+import { type OwnText, type SqlText, written } from '../engine/statement.ts';
 import { SvcError } from '../errors.ts';
 import { quoteDouble } from '../language/quote.ts';
 import type { Concept, Relationship } from '../ontology/graph.ts';
 import type { LinkDef, MappingDef, PropertyDef } from '../ontology/model.ts';
 import { sameName } from '../ontology/names.ts';
-import { type DataReader, type Finding, ROWS } from './reader.ts';
+import { type DataReader, type Finding, type Part, ROWS } from './reader.ts';
 
 /** A check of one or a few statements. */
 export type Check = () => Promise<readonly Finding[]>;
@@ -66,6 +66,20 @@ interface Duplicates {
   readonly across: readonly { readonly ms: readonly number[]; readonly n: number; readonly id: string }[] | null;
 }
 
+/** The statement that counts entity ids, by the SELECT of each mapping. */
+function duplicatesIn(ids: readonly SqlText[]): OwnText {
+  // the number of a mapping is how many branches surround its own
+  const branches = ids.reduceRight<OwnText | undefined>((inner, sql) => {
+    const own = written`SELECT 0 AS m, x.j->>'id' AS id FROM (${sql}) AS x(j)`;
+    return inner === undefined ? own : written`${own} UNION ALL SELECT q.m + 1, q.id FROM (${inner}) AS q`;
+  }, undefined);
+  return written`WITH g AS (SELECT id, m, count(*) AS n FROM (${branches as OwnText}) AS k WHERE id IS NOT NULL GROUP BY id, m),
+      h AS (SELECT id, json_agg(m ORDER BY m)::text AS ms FROM g GROUP BY id HAVING count(*) > 1)
+    SELECT json_build_object(
+      'within', (SELECT json_agg(w) FROM (SELECT m, count(*) AS n, min(id) AS id FROM g WHERE n > 1 GROUP BY m ORDER BY m) w),
+      'across', (SELECT json_agg(json_build_object('ms', a.ms::json, 'n', a.n, 'id', a.id)) FROM (SELECT ms, count(*) AS n, min(id) AS id FROM h GROUP BY ms ORDER BY ms) a))`;
+}
+
 /** Checks the mappings of one datasource: counts their entity ids, by mapping and over all mappings. */
 async function checkGroup(
   reader: DataReader,
@@ -73,21 +87,8 @@ async function checkGroup(
   datasource: string,
   sources: readonly { readonly mapping: MappingDef; readonly target: Concept }[],
 ): Promise<Finding[]> {
-  const ids = sources.map(({ mapping, target }) => reader.text(`SELECT entity_id AS id FROM svc.${quoteDouble(target.name)}`, reader.only(mapping)));
-  // the number of a mapping is how many branches surround its own
-  const branches = ids.reduceRight<OwnText | undefined>((inner, sql) => {
-    const own = written`SELECT 0 AS m, x.j->>'id' AS id FROM (${sql}) AS x(j)`;
-    return inner === undefined ? own : written`${own} UNION ALL SELECT q.m + 1, q.id FROM (${inner}) AS q`;
-  }, undefined);
-  if (branches === undefined) return [];
-  const [answer] = (await reader.run(
-    datasource,
-    written`WITH g AS (SELECT id, m, count(*) AS n FROM (${branches}) AS k WHERE id IS NOT NULL GROUP BY id, m),
-      h AS (SELECT id, json_agg(m ORDER BY m)::text AS ms FROM g GROUP BY id HAVING count(*) > 1)
-    SELECT json_build_object(
-      'within', (SELECT json_agg(w) FROM (SELECT m, count(*) AS n, min(id) AS id FROM g WHERE n > 1 GROUP BY m ORDER BY m) w),
-      'across', (SELECT json_agg(json_build_object('ms', a.ms::json, 'n', a.n, 'id', a.id)) FROM (SELECT ms, count(*) AS n, min(id) AS id FROM h GROUP BY ms ORDER BY ms) a))`,
-  )) as unknown as [Duplicates];
+  const ids = sources.map(({ mapping, target }): Part => [`SELECT entity_id AS id FROM svc.${quoteDouble(target.name)}`, reader.only(mapping)]);
+  const [answer] = (await reader.composed(datasource, ids, duplicatesIn)) as unknown as [Duplicates];
   const found: Finding[] = [];
   const at = (i: number) => sources[i] as (typeof sources)[number];
   for (const { m, n, id } of answer.within ?? []) {

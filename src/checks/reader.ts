@@ -1,13 +1,17 @@
 /** Queries about the data of an ontology, in the ontology's own terms, and the findings about it. */
 import type { Datasource } from '../engine/datasource.ts';
 import { httpEngine } from '../engine/engine.ts';
+import { areReferences, mayBeOutdated } from '../engine/placements.ts';
 import type { OwnText, SqlText } from '../engine/statement.ts';
+import { SvcError } from '../errors.ts';
 import type { SqlParser } from '../language/parser.ts';
 import { compile } from '../ontology/compile.ts';
 import type { Graph } from '../ontology/graph.ts';
 import type { MappingDef } from '../ontology/model.ts';
 import { fold } from '../ontology/names.ts';
-import { type Plan, planSelect, type Target } from '../planner/index.ts';
+import { type FinishedRewrite, type Plan, planSelect, type Target } from '../planner/index.ts';
+import { decorrelate } from '../planner/lower/decorrelate.ts';
+import { targetFor } from '../planner/lower/placed.ts';
 import { verify } from '../planner/verify/index.ts';
 
 /** A finding of a check. */
@@ -37,6 +41,19 @@ export interface DataContext {
 }
 
 type Row = Readonly<Record<string, unknown>>;
+type Some<T> = readonly [T, ...T[]];
+/** A SELECT, and the part of the ontology that it is over. */
+export type Part = readonly [sql: string, graph?: Graph | undefined];
+
+/** How a statement is planned again. */
+interface Form {
+  readonly rewrite?: FinishedRewrite | undefined;
+  /** In place of that of the context. */
+  readonly target?: Target;
+}
+
+/** What is known of a layout that has changed: each table may be distributed. */
+const ANYWHERE = targetFor(new Map());
 
 /** The name of the view in which `over` provides the rows of one mapping. */
 export const ROWS = 'mapping_rows';
@@ -51,24 +68,45 @@ export class DataReader {
   }
 
   /** Plans a SELECT over the ontology, or over a part of it. @throws SvcError if it cannot be planned */
-  plan(sql: string, graph: Graph = this.context.graph): Plan {
+  plan(sql: string, graph: Graph = this.context.graph, { rewrite, target: known }: Form = {}): Plan {
     this.statements++;
     const { parser, product, activeDatasource, allowedFunctions, targets } = this.context;
-    const target = (datasource: string): Target | undefined => targets.get(fold(datasource));
-    return planSelect({ graph, parser, product, activeDatasource, allowedFunctions, target }, { text: sql, offset: 0 });
-  }
-
-  /** The text of a SELECT without parameters, as a part of a longer text. @throws SvcError */
-  text(sql: string, graph?: Graph): SqlText {
-    const { sql: planned, params, declared } = this.plan(sql, graph);
-    if (params.length > 0) throw new Error('the plan has parameters');
-    return verify(this.context.parser, planned, declared);
+    const target = (datasource: string): Target | undefined => known ?? targets.get(fold(datasource));
+    return planSelect({ graph, parser, product, activeDatasource, allowedFunctions, target, rewrite }, { text: sql, offset: 0 });
   }
 
   /** The rows of a SELECT. @throws SvcError */
   all(sql: string, graph?: Graph): Promise<Row[]> {
-    const { datasource, sql: planned, params, declared } = this.plan(sql, graph);
-    return this.#rows(datasource, verify(this.context.parser, planned, declared), params);
+    return this.#planned([[sql, graph]], ([plan], [text]) => this.#rows(plan.datasource, text, plan.params, plan.relied));
+  }
+
+  /**
+   * The rows of a statement that is composed of the SELECTs of a datasource, which have no parameters.
+   * @throws SvcError
+   */
+  composed(datasource: string, parts: readonly Part[], compose: (texts: readonly SqlText[]) => OwnText): Promise<Row[]> {
+    this.statements++;
+    return this.#planned(parts, (plans, texts) => {
+      if (plans.some((p) => p.params.length > 0)) throw new Error('the plan has parameters');
+      return this.#rows(datasource, compose(texts), [], [...new Set(plans.flatMap((p) => p.relied))]);
+    });
+  }
+
+  /** Plans SELECTs and asks for their rows. On Citus they are planned again as queries are: if they are refused, and if a reference table is distributed by now. */
+  async #planned(parts: readonly Part[], ask: (plans: Some<Plan>, texts: Some<SqlText>) => Promise<Row[]>): Promise<Row[]> {
+    for (let form: Form = {}; ; ) {
+      const plans = parts.map(([sql, graph]) => this.plan(sql, graph, form)) as unknown as Some<Plan>;
+      const texts = plans.map(({ sql, declared }) => verify(this.context.parser, sql, declared)) as unknown as Some<SqlText>;
+      try {
+        return await ask(plans, texts);
+      } catch (error) {
+        if (!plans.some((p) => p.target)) throw error;
+        const rewrite = form.rewrite ? form.rewrite.next : decorrelate;
+        if (!form.target && mayBeOutdated(error)) form = { ...form, target: ANYWHERE };
+        else if (rewrite && error instanceof SvcError && error.code === 'feature_not_supported') form = { ...form, rewrite };
+        else throw error;
+      }
+    }
   }
 
   /** The first row of a SELECT. @throws SvcError */
@@ -85,19 +123,23 @@ export class DataReader {
   /** The rows of a statement over the datasource's tables that returns one column of JSON. @throws SvcError */
   run(datasource: string, sql: OwnText, params: readonly (string | null)[] = []): Promise<Row[]> {
     this.statements++;
-    return this.#rows(datasource, sql, params);
+    return this.#rows(datasource, sql, params, []);
   }
 
-  async #rows(datasource: string, text: SqlText, params: readonly (string | null)[]): Promise<Row[]> {
+  async #rows(datasource: string, text: SqlText, params: readonly (string | null)[], relied: readonly string[]): Promise<Row[]> {
     const connection = this.context.datasources.get(fold(datasource));
     if (!connection) throw new Error(`no connection to ${datasource}`);
     const { timeoutMs, signal } = this.context;
     signal?.throwIfAborted();
-    const [result] = await httpEngine.batch(connection, [{ text, params }], { timeoutMs, signal, ownText: true }).catch((error: unknown) => {
+    const check = relied.length === 0 ? undefined : areReferences(relied);
+    const statements = [{ text, params }, ...(check ? [check.statement] : [])];
+    const options = { timeoutMs, signal, ownText: true, readsCommitted: check !== undefined };
+    const [result, checked] = await httpEngine.batch(connection, statements, options).catch((error: unknown) => {
       // a check that was stopped has found nothing
       signal?.throwIfAborted();
       throw error;
     });
+    check?.accept(checked?.rows);
     return (result?.rows ?? []).map(([json]) => JSON.parse(json ?? '{}') as Row);
   }
 

@@ -15,6 +15,8 @@ import { typeName } from './types.ts';
 /** Options of `describe` and `batch`. */
 export interface RunOptions extends Pick<RowsRequest, 'signal' | 'physicalNames' | 'ownText' | 'fetch'> {
   readonly timeoutMs: number;
+  /** Each statement of a batch sees what was committed before it, also if the default of the role is another one. */
+  readonly readsCommitted?: boolean;
   readonly settings?: Settings | undefined;
 }
 

@@ -6,10 +6,11 @@ import { parseDatasourceSecret } from '../../../../src/engine/datasource.ts';
 import { forgetRoles, fromProbe, rememberRole } from '../../../../src/engine/settings.ts';
 import { cubeSelect } from '../../../../src/planner/cached/select.ts';
 import { viewSelect } from '../../../../src/planner/cached/views.ts';
+import type { Placements } from '../../../../src/planner/index.ts';
 import { targetFor } from '../../../../src/planner/lower/placed.ts';
 import { verify } from '../../../../src/planner/verify/index.ts';
 import { sqlFor, targetNow } from '../../../../src/service/read/placements.ts';
-import { fake, rowsAnswer, shown } from '../../engine/fake.ts';
+import { type Answer, fake, rowsAnswer, shown } from '../../engine/fake.ts';
 import { context } from '../../planner/company.ts';
 
 const MAIN = { name: 'main', ...parseDatasourceSecret('postgres://u:p@h.example/d') };
@@ -85,5 +86,57 @@ describe('a check of data', () => {
     const text = 'SELECT COUNT(*) AS n FROM svc.a x JOIN svc.b y ON y.n = x.grp';
     expect(reader(new Map()).plan(text).sql).not.toContain('OFFSET 0');
     expect(reader(new Map([['main', targetFor(new Map())]])).plan(text).sql).toContain('OFFSET 0');
+  });
+
+  /** A reader over a datasource with this layout, which gives these answers, and what it is asked. */
+  const asking = (placements: Placements | undefined, ...answers: Parameters<typeof fake>) => {
+    const server = fake(...answers);
+    vi.stubGlobal('fetch', server.fetch);
+    const targets = new Map(placements ? [['main', targetFor(placements)] as const] : []);
+    const own = { graph, parser, product: 'svc', activeDatasource: 'main', allowedFunctions: new Set<string>(), datasources: new Map([['main', MAIN]]) };
+    const sent = (): string[] => server.asked.map(({ body }) => body.queries?.map((q) => q.query).join(';\n') ?? '');
+    return { reader: new DataReader({ ...own, targets, timeoutMs: 1000 }), sent };
+  };
+  const refused: Answer = () => new Response(JSON.stringify({ code: '0A000', message: 'not supported' }), { status: 400 });
+  const CORRELATED = 'SELECT COUNT(*) AS n FROM svc.a x WHERE NOT EXISTS (SELECT 1 FROM svc.b y WHERE y.n = x.grp)';
+
+  it('is planned again as queries are if Citus refuses it, first without correlated sub-queries, then with collected rows', async () => {
+    const { reader, sent } = asking(new Map(), refused, refused, rowsAnswer(['"{\\"n\\": 7}"']));
+    expect(await reader.count(CORRELATED)).toBe(7);
+    expect(sent().map((sql) => [/EXISTS \(SELECT/.test(sql), /raw\.b1 OFFSET 0\)/.test(sql)])).toEqual([
+      [true, false],
+      [false, false],
+      [false, true],
+    ]);
+    const all = asking(new Map(), refused);
+    await expect(all.reader.count(CORRELATED)).rejects.toMatchObject({ code: 'feature_not_supported' });
+    expect(all.sent()).toHaveLength(3);
+    const plain = asking(undefined, refused);
+    await expect(plain.reader.count(CORRELATED)).rejects.toMatchObject({ code: 'feature_not_supported' });
+    expect(plain.sent()).toHaveLength(1);
+  });
+
+  it('is planned again for tables that may all be distributed if a reference table is distributed by now', async () => {
+    const near: Placements = new Map([
+      ...['a1', 'a2'].map((t) => [JSON.stringify(['raw', t]), { column: 'id', group: 1 }] as const),
+      ...['b1', 'b2'].map((t) => [JSON.stringify(['raw', t]), null] as const),
+    ]);
+    const checked =
+      (rows: string): Answer =>
+      ({ body }) => {
+        const one = '{"fields":[{"name":"row","dataTypeID":114}],"rows":';
+        const results = (body.queries ?? []).map(({ query }) => `${one}${query.includes('pg_dist_partition') ? rows : '[["{\\"n\\": 7}"]]'}}`);
+        return new Response(`{"results":[${results.join(',')}]}`);
+      };
+    const text = 'SELECT COUNT(*) AS n FROM svc.a x JOIN svc.b y ON y.n = x.grp';
+    const { reader, sent } = asking(near, checked('[["b1"]]'));
+    expect(await reader.count(text)).toBe(7);
+    expect(sent().map((sql) => [sql.includes('pg_dist_partition'), sql.includes('OFFSET 0')])).toEqual([
+      [true, false],
+      [false, true],
+    ]);
+    const same = asking(near, checked('[["b1"],["b2"]]'));
+    expect(await same.reader.count(text)).toBe(7);
+    expect(same.sent()).toHaveLength(1);
   });
 });
