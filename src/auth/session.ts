@@ -5,8 +5,9 @@
  */
 import { audit } from '../catalog/changes.ts';
 import type { CatalogDb } from '../catalog/db.ts';
-import { endSession, findSessionUser, type Login, lockUser, revokeConsoleTokens } from '../catalog/logins.ts';
+import { endSession, findSessionUser, type Login, lockUser } from '../catalog/logins.ts';
 import { UNKNOWN_USER } from '../catalog/promotion.ts';
+import { revokeConsoleTokens } from '../catalog/rights.ts';
 import { forgetSnapshots } from '../catalog/snapshot.ts';
 import { NO_TOKEN } from './link.ts';
 import { equalHashes } from './tokens.ts';

@@ -1,7 +1,6 @@
 /** What sign-in reads and writes: users with their password hashes, tokens issued by get_token and the token page, ended sessions. */
 import { type Call, type CatalogDb, DbError, type Row, sql } from './db.ts';
 import { idList, LOCK_USER } from './promotion.ts';
-import { refreshPermissions } from './rights.ts';
 import { fold } from './snapshot.ts';
 
 /** A user at sign-in. `password` is the stored hash, or null if the user has no password. */
@@ -45,11 +44,6 @@ const END_SESSION = sql`INSERT INTO kg_catalog.ended_sessions (id, until) VALUES
 
 /** Ends a session before it expires. @param until when the session would have expired (ISO 8601); the row is kept until then */
 export const endSession = (id: string, until: string): Call => ({ sql: END_SESSION, params: [id, until] });
-
-const REVOKE_CONSOLE = sql`UPDATE kg_catalog.tokens SET revoked = now() WHERE user_id = $1::uuid AND label = 'console' AND revoked IS NULL`;
-
-/** Revokes the tokens that a user's consoles have. */
-export const revokeConsoleTokens = (userId: string): readonly Call[] => [{ sql: REVOKE_CONSOLE, params: [userId] }, ...refreshPermissions()];
 
 /** Waits for other transactions that issue tokens to the user, and makes them wait. */
 export const lockUser = (userId: string): Call => ({ sql: LOCK_USER, params: [userId] });

@@ -20,6 +20,9 @@ const SET_EMAIL = sql`UPDATE kg_catalog.users SET email = $2, email_key = $3, em
 const SET_TENANT = sql`UPDATE kg_catalog.users SET tenant = $2, login_generation = login_generation + 1 WHERE id = $1`;
 // sessions and OAuth grants end permanently: setting the user active again does not restore them
 const SET_ACTIVE = sql`UPDATE kg_catalog.users SET active = $2, login_generation = login_generation + CASE WHEN $2 THEN 0 ELSE 1 END WHERE id = $1`;
+const REVOKE_CONSOLE = sql`UPDATE kg_catalog.tokens SET revoked = now() WHERE user_id = $1::uuid AND label = 'console' AND revoked IS NULL`;
+/** Revokes the tokens that a user's consoles have: they end with its sessions. */
+export const revokeConsoleTokens = (userId: string): readonly Call[] => [call(REVOKE_CONSOLE, userId), call(CHANGED)];
 const DROP_USER = sql`DELETE FROM kg_catalog.users WHERE id = $1`;
 const CREATE_ROLE = sql`INSERT INTO kg_catalog.roles (id, name, key) VALUES ($1, $2, $3)`;
 const DROP_ROLE = sql`DELETE FROM kg_catalog.roles WHERE id = $1`;
@@ -30,18 +33,18 @@ export const DELETE_GRANTS = sql`DELETE FROM kg_catalog.grants WHERE resource_ke
 const REVOKE_USER = sql`DELETE FROM kg_catalog.grants WHERE user_id = $1 AND privilege = $2 AND resource_key = $3::jsonb AND is_all = $4`;
 const REVOKE_ROLE = sql`DELETE FROM kg_catalog.grants WHERE role_id = $1 AND privilege = $2 AND resource_key = $3::jsonb AND is_all = $4`;
 
-/** Sets a password. @param password the hash to store @param by ids of the users who set it */
+/** Sets a password and ends the user's sessions and OAuth grants. @param password the hash to store @param by ids of the users who set it */
 export const setPassword = (id: string, password: string, by: readonly string[]): readonly Call[] => [
   call(SET_PASSWORD, id, password, idList(by)),
-  call(CHANGED),
+  ...revokeConsoleTokens(id),
 ];
 /** Sets or removes the e-mail and ends the user's sessions and OAuth grants. @param by ids of the users who set it */
 export const setEmail = (id: string, email: string | null, by: readonly string[]): readonly Call[] => [
   call(SET_EMAIL, id, email, email === null ? null : fold(email), idList(by)),
-  call(CHANGED),
+  ...revokeConsoleTokens(id),
 ];
 /** Sets the tenant of a user and ends its sessions and OAuth grants. */
-export const setTenant = (id: string, tenant: string): readonly Call[] => [call(SET_TENANT, id, tenant), call(CHANGED)];
+export const setTenant = (id: string, tenant: string): readonly Call[] => [call(SET_TENANT, id, tenant), ...revokeConsoleTokens(id)];
 const SET_NAMES = sql`UPDATE kg_catalog.users SET first_name = coalesce($2, first_name), last_name = coalesce($3, last_name) WHERE id = $1`;
 /** Sets the first and the last name of a user; null leaves a name as it is. */
 export const setNames = (id: string, firstName: string | null, lastName: string | null): readonly Call[] => [call(SET_NAMES, id, firstName, lastName)];
@@ -52,7 +55,11 @@ export async function tenantOf(db: CatalogDb, id: string): Promise<string | null
   return typeof row?.tenant === 'string' ? row.tenant : null;
 }
 /** Sets a user active or inactive. Setting it inactive ends its sessions and OAuth grants; its API tokens become valid again when it is set active. */
-export const setActive = (id: string, active: boolean): readonly Call[] => [call(SET_ACTIVE, id, active), call(SOME_ADMIN), call(CHANGED)];
+export const setActive = (id: string, active: boolean): readonly Call[] => [
+  call(SET_ACTIVE, id, active),
+  call(SOME_ADMIN),
+  ...(active ? [call(CHANGED)] : revokeConsoleTokens(id)),
+];
 /** Drops a user with its tokens, grants and memberships, and the grants of others on it. Fails with 23503 if a policy names the user. */
 export const dropUser = (id: string, name: string): readonly Call[] => [
   call(DROP_USER, id),

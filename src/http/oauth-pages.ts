@@ -16,10 +16,10 @@ const RIGHTS: Readonly<Record<Scope, string>> = {
   model: 'Model: change ontologies that you may edit.',
 };
 
-/** Cleans a name that a client claims: one line of at most 100 characters, without control characters such as those that change the direction of text. */
+/** Cleans a name that a client claims: one line of at most 100 characters, without characters that are invisible or change the direction of text. */
 const line = (name: string): string =>
   name
-    .replace(/[\p{C}\p{Z}]+/gu, ' ')
+    .replace(/[\p{C}\p{Z}\p{DI}\u2800]+/gu, ' ')
     .trim()
     .slice(0, 100)
     .toWellFormed();

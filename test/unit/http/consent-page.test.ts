@@ -29,6 +29,10 @@ describe('the name of a client', () => {
     expect(pageFor(name)).not.toMatch(/[\u202e\u200b]|one\s*\n/);
   });
 
+  it.each(['\u115f\u3164', '\u2800', '\ufe0f\u034f', '\u17b4\uffa0'])('that is invisible counts as missing: %j', (name) => {
+    expect(pageFor(name)).toContain('<h1>Allow c to use svc?</h1>');
+  });
+
   it('is text, and is truncated between characters', () => {
     const html = pageFor(`<script>${'x'.repeat(91)}\u{1f600}</script>`);
     expect(html).not.toContain('<script>');
