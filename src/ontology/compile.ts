@@ -148,14 +148,17 @@ class Direction implements Relationship {
   readonly description: string | null;
   readonly def: Relationship['def'];
   readonly declaredBy: Concept;
-  readonly #links: () => Relationship['links'];
-  readonly #reverse: () => Direction;
-  readonly #included: () => readonly Relationship[];
-  readonly #parts: () => readonly Relationship[];
+  #links: Relationship['links'] | undefined;
+  #included: readonly Relationship[] | undefined;
+  #parts: readonly Relationship[] | undefined;
+  readonly #graph: CompiledGraph;
+  readonly #pair: Pair;
 
   constructor(graph: CompiledGraph, pair: Pair, from: Concept, target: Concept, isInverse: boolean) {
     const { def, twin } = pair;
     const own = isInverse ? twin : def;
+    this.#graph = graph;
+    this.#pair = pair;
     this.name = isInverse ? pair.inverseName : def.name;
     this.inverseName = isInverse ? def.name : pair.inverseName;
     this.isInverse = isInverse;
@@ -173,35 +176,36 @@ class Direction implements Relationship {
     this.symmetric = def.symmetric ?? false;
     this.def = def;
     this.declaredBy = isInverse ? target : from;
-    this.#links = lazy(() =>
-      (graph.linksOf().get(pair) ?? []).map(({ mapping, link, forward }) =>
-        forward === isInverse ? { mapping, near: link.forward, far: link.back } : { mapping, near: link.back, far: link.forward },
-      ),
-    );
-    this.#reverse = () => graph.relationships(pair)?.[isInverse ? 'forward' : 'back'] as Direction;
-    // the target's own declaration of the relationship may include others too
-    const named = (names: readonly string[] | undefined, at: Concept, to: Concept) => (names ?? []).flatMap((name) => includedBy(at, name, to));
-    this.#included = lazy(() =>
-      def.includes === undefined && twin?.includes === undefined
-        ? []
-        : [...new Set([...named(own?.includes, from, target), ...named(isInverse ? def.includes : twin?.includes, target, from).map((r) => r.reverse)])],
-    );
-    this.#parts = lazy(() => partsOf(this));
   }
 
   get links(): Relationship['links'] {
-    return this.#links();
+    this.#links ??= (this.#graph.linksOf().get(this.#pair) ?? []).map(({ mapping, link, forward }) =>
+      forward === this.isInverse ? { mapping, near: link.forward, far: link.back } : { mapping, near: link.back, far: link.forward },
+    );
+    return this.#links;
   }
   get reverse(): Relationship {
-    return this.#reverse();
+    return this.#graph.relationships(this.#pair)?.[this.isInverse ? 'forward' : 'back'] as Direction;
   }
   get included(): readonly Relationship[] {
-    return this.#included();
+    this.#included ??= this.#findIncluded();
+    return this.#included;
   }
   get parts(): readonly Relationship[] {
-    return this.#parts();
+    this.#parts ??= partsOf(this);
+    return this.#parts;
   }
   get whole(): Relationship {
     return this;
+  }
+
+  #findIncluded(): readonly Relationship[] {
+    const { def, twin } = this.#pair;
+    if (def.includes === undefined && twin?.includes === undefined) return [];
+    const { from, target, isInverse } = this;
+    // the target's own declaration of the relationship may include others too
+    const named = (names: readonly string[] | undefined, at: Concept, to: Concept) => (names ?? []).flatMap((name) => includedBy(at, name, to));
+    const others = named(isInverse ? def.includes : twin?.includes, target, from).map((r) => r.reverse);
+    return [...new Set([...named((isInverse ? twin : def)?.includes, from, target), ...others])];
   }
 }

@@ -2,6 +2,7 @@
 import type { SqlText, Translation } from '../../language/statements.ts';
 import type { ColumnDef, Model } from '../model.ts';
 import { fold } from '../names.ts';
+import { Offsets } from './offsets.ts';
 
 /** A name in an expression, with its position in the caller's whole text. */
 export interface Reference {
@@ -55,7 +56,7 @@ export interface SqlPiece {
 
 /** Records the positions of a script's objects in its text, for errors that are found at the script's end. */
 export class Places {
-  readonly #offsets = new Map<string, number>();
+  readonly #offsets = new Offsets();
   /** Names in the expressions that this script wrote, by the path of their object. */
   readonly references = new Map<string, readonly Reference[]>();
   /** Relations that the views of this script read, by folded view name. */
