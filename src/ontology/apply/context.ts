@@ -56,7 +56,7 @@ export interface SqlPiece {
 
 /** Records the positions of a script's objects in its text, for errors that are found at the script's end. */
 export class Places {
-  readonly #offsets = new Offsets();
+  readonly #offsets: Offsets;
   /** Names in the expressions that this script wrote, by the path of their object. */
   readonly references = new Map<string, readonly Reference[]>();
   /** Relations that the views of this script read, by folded view name. */
@@ -67,6 +67,11 @@ export class Places {
   readonly #translations = new Map<string, readonly Translation[]>();
   /** The offset of the last statement. */
   last = 0;
+
+  /** @param seed a random number from 0 to 1; omit it for scripts of no other user */
+  constructor(seed = 0) {
+    this.#offsets = new Offsets(seed);
+  }
 
   /** Records a position, e.g. `set(12, 'concept', 'item', 'parent', 'thing')`. */
   set(offset: number, ...path: readonly string[]): void {

@@ -6,8 +6,12 @@ export class Offsets {
   #hashes = new Float64Array(64);
   #offsets = new Int32Array(64);
   #size = 0;
-  /** The author of a script cannot choose keys for the same slot without these numbers. */
-  readonly #seeds = [2 ** 32 * Math.random(), 2 ** 32 * Math.random()] as const;
+  readonly #seeds: readonly [number, number];
+
+  /** @param seed a random number from 0 to 1: without it, the author of a script could choose keys for the same slot */
+  constructor(seed: number) {
+    this.#seeds = [seed * 2 ** 32, (seed * 2 ** 52) % 2 ** 32];
+  }
 
   get(key: string): number | undefined {
     const slot = this.#slot(this.#hash(key));

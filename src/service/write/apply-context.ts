@@ -21,5 +21,5 @@ export function applyContext(
   row: Pick<OntologyRow, 'name' | 'datasources' | 'active'>,
 ): ApplyContext {
   const reader = createSqlReader(parser, config.product);
-  return { ...reader, ontology: row.name, ...datasourcesOf(caller, row), product: config.product, places: new Places() };
+  return { ...reader, ontology: row.name, ...datasourcesOf(caller, row), product: config.product, places: new Places(Math.random()) };
 }

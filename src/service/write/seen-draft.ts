@@ -25,7 +25,7 @@ export class SeenDraft {
   constructor(seen: Graph, context: ApplyContext) {
     this.#base = seen.model;
     this.#model = seen.model;
-    this.#context = { ...context, places: new Places() };
+    this.#context = { ...context, places: new Places(Math.random()) };
     const names = (model: Model): string[] => [
       ...LISTS.flatMap((list) => model[list].map((o) => fold(o.name))),
       ...model.concepts.flatMap((c) => c.relationships.flatMap((r) => [r.name, ...(r.inverse === null ? [] : [r.inverse])].map(fold))),
@@ -66,7 +66,7 @@ export class SeenDraft {
 
   #wasValid(): boolean {
     try {
-      finish(this.#base, this.#base, { ...this.#context, places: new Places() });
+      finish(this.#base, this.#base, { ...this.#context, places: new Places(Math.random()) });
       return true;
     } catch (error) {
       if (error instanceof SvcError) return false;

@@ -1,7 +1,7 @@
 /** Positions of a script's objects: they are found by their paths, and the paths are not kept. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { Offsets } from '../../../src/ontology/apply/offsets.ts';
 import { Places } from '../../../src/ontology/apply.ts';
 import { compile } from '../../../src/ontology/compile.ts';
@@ -20,7 +20,7 @@ function held(): number {
 
 describe('offsets by text', () => {
   it('are those that were set last, for each of many keys', () => {
-    const offsets = new Offsets();
+    const offsets = new Offsets(0.3);
     const keys = Array.from({ length: 50_000 }, (_, i) => `["concept","c${i}","property","${'p'.repeat(i % 20)}${i}"]`);
     for (const [i, key] of keys.entries()) offsets.set(key, i);
     for (const [i, key] of keys.entries()) if (i % 3 === 0) offsets.set(key, 2 * i);
@@ -29,7 +29,7 @@ describe('offsets by text', () => {
   });
 
   it('are found for keys that differ in one character or in their order', () => {
-    const offsets = new Offsets();
+    const offsets = new Offsets(0.3);
     const keys = ['', 'a', 'b', 'ab', 'ba', 'aa', 'aaa', '\u0100', '\u0001', 'a\u0000', '\u0000a'];
     for (const [i, key] of keys.entries()) offsets.set(key, i);
     expect(keys.map((key) => offsets.get(key))).toEqual(keys.map((_, i) => i));
@@ -45,6 +45,18 @@ it('places are found by the longest path that the script wrote, in any case', ()
   expect(places.near('concept', 'item', 'parent', 'thing')).toBe(7);
   expect(places.near('concept', 'item', 'parent', 'other')).toBe(0);
   expect(places.near('concept', 'other')).toBeUndefined();
+});
+
+it('the seed decides which keys are near each other', () => {
+  const slots = (seed: number): readonly number[] => {
+    const spy = vi.spyOn(Math, 'imul');
+    new Offsets(seed).get('key');
+    const values = spy.mock.results.map((r) => r.value as number);
+    spy.mockRestore();
+    return values.slice(-2);
+  };
+  expect(slots(0.3)).toEqual(slots(0.3));
+  expect(slots(0.3)).not.toEqual(slots(0.4));
 });
 
 describe('the memory of', () => {
