@@ -6,6 +6,8 @@ import type { Datasource } from './datasource.ts';
 import { httpEngine, type Result, type RunOptions, readResults } from './engine.ts';
 import { DatasourceFault } from './errors.ts';
 import { allOf, anyOf, incrementOf } from './increment.ts';
+import { areReferences } from './placements.ts';
+import type { Check } from './rows.ts';
 import { DEFAULT_SETTINGS, missingSettings, type Settings } from './settings.ts';
 import { fixed, type OwnText, type SqlText, type Statement, withoutRows, written } from './statement.ts';
 
@@ -21,6 +23,8 @@ export interface CachedRows extends TableName {
   readonly rows: SqlText;
   /** The tables and views that the SELECT reads. */
   readonly sources: readonly TableName[];
+  /** The reference tables that the SELECT relies on, as in `Placements`: the table counts only if they still are reference tables. */
+  readonly relied: readonly string[];
   readonly indexes: readonly CachedIndex[];
   /** The columns of the key. No two rows with a key have the same one. undefined: rows need no key. */
   readonly key?: RowKey | undefined;
@@ -51,7 +55,7 @@ export interface CachedIndex {
 }
 
 /** How long each statement may take, and what ends it. */
-export type Limits = Pick<RunOptions, 'timeoutMs' | 'signal'>;
+export type Limits = Pick<RunOptions, 'timeoutMs' | 'signal' | 'readsCommitted'>;
 
 /** PostgreSQL raises an error for a statement that row security would restrict. */
 const ALL_ROWS = { row_security: 'off' };
@@ -86,16 +90,16 @@ export async function finishTable(
   filled: readonly Statement[],
 ): Promise<string> {
   const { schema, name, indexes } = table;
-  const faults = faultsOf(table);
+  const checks = checksOf(table);
   const make = (those: readonly CachedIndex[]): ReturnType<typeof writeBatch> => {
     const texts = [
       written`GRANT SELECT ON ${schema}.${name} TO ${role}`,
       ...those.map(({ columns }) => written`CREATE INDEX ON ${schema}.${name} (${listed(columns.map((c) => written`${c}`))})`),
       written`ANALYZE ${schema}.${name}`,
       written`SELECT count(*) FROM ${schema}.${name}`,
-      ...faults.map((fault) => fault.text),
     ];
-    return writeBatch(writer, [...filled, ...texts.map((text) => ({ text }))], ALL_ROWS, limits);
+    const statements = [...filled, ...texts.map((text) => ({ text })), ...checks.map((check) => check.statement)];
+    return writeBatch(writer, statements, ALL_ROWS, { ...limits, readsCommitted: table.relied.length > 0 });
   };
   const short = indexes.filter((index) => index.isShort);
   const answers = await make(indexes).catch((error: unknown) => {
@@ -105,17 +109,26 @@ export async function finishTable(
     if (short.length === indexes.length || state !== '54000') throw error;
     return make(short);
   });
-  const [count, ...found] = answers.slice(-1 - faults.length);
-  for (const [i, fault] of faults.entries()) if (found[i]?.length !== 0) throw fault.error();
+  const [count, ...found] = answers.slice(-1 - checks.length);
+  for (const [i, check] of checks.entries()) check.accept(found[i]);
   await requireReadable(reader, table, role, limits);
   return count?.[0]?.[0] ?? '0';
 }
 
-/** What a table must not have: a statement that has a row then, and the error. */
-const faultsOf = (table: CachedRows): { readonly text: OwnText; readonly error: () => SvcError }[] => [
-  ...(table.key === undefined ? [] : [{ text: duplicates(table, table.key), error: notUnique }]),
-  ...(table.counted === undefined ? [] : [{ text: multiplied(table, table.counted), error: notToOne }]),
+/** What a table must meet. The first check is the one of the SELECT, in whose transaction it is. */
+const checksOf = (table: CachedRows): Check[] => [
+  ...(table.relied.length === 0 ? [] : [areReferences(table.relied)]),
+  ...(table.key === undefined ? [] : [without(duplicates(table, table.key), notUnique)]),
+  ...(table.counted === undefined ? [] : [without(multiplied(table, table.counted), notToOne)]),
 ];
+
+/** A statement that must have no row. */
+const without = (text: OwnText, error: () => SvcError): Check => ({
+  statement: { text },
+  accept: (rows) => {
+    if (rows?.length !== 0) throw error();
+  },
+});
 
 /** One row if two rows with a key have the same one. */
 const duplicates = ({ schema, name }: TableName, key: RowKey): OwnText =>

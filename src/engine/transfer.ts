@@ -4,6 +4,7 @@ import { type CachedRows, dropCachedTable, finishTable, type Increment, type Lim
 import type { Datasource } from './datasource.ts';
 import { httpEngine, type RunOptions } from './engine.ts';
 import { type SentIncrement, sentIncrement } from './increment.ts';
+import { areReferences } from './placements.ts';
 import { fixed, type OwnText, type SqlText, type Statement, written } from './statement.ts';
 
 /** A column of the table. */
@@ -102,14 +103,15 @@ export async function transferTable(
       const ordered = copy.isOrdered ? orderedOf(rows, columns, copy) : undefined;
       const statement = ordered ?? { text: textsOf(rows, columns, key, sent), params: since === undefined ? [] : [since[0]?.[0] ?? null] };
       let count = 0;
-      await streamed(source, statement, limits, async (part, isLast) => {
+      await streamed(source, { ...statement, relied: table.relied }, limits, async (part, isLast) => {
         await writeBatch(writer, [{ text: insert, params: [part] }], {}, limits);
         if (!isLast && copy.isOver(++count)) throw overOf(copy, columns, part);
       });
       // an increment has no later step
       if (increment === undefined && copy.isLate()) throw new CopyPaused('all');
     }
-    return await finishTable(reader, writer, table, user?.rows[0]?.[0] ?? '', limits, []);
+    // what it relied on is in the other datasource
+    return await finishTable(reader, writer, { ...table, relied: [] }, user?.rows[0]?.[0] ?? '', limits, []);
   } catch (error) {
     if (error instanceof CopyPaused) throw error;
     // without an answer the sweep drops it later
@@ -182,18 +184,27 @@ const textOf = ({ name, type }: TransferColumn): OwnText =>
 /** Runs a SELECT of one json column, and calls `write` with each part of its rows, as the text of an array. The next part is read when `write` has ended. */
 async function streamed(
   source: Datasource,
-  statement: { readonly text: OwnText; readonly params: readonly (string | null)[] },
+  { relied, ...statement }: { readonly text: OwnText; readonly params: readonly (string | null)[]; readonly relied: readonly string[] },
   limits: Pick<RunOptions, 'timeoutMs' | 'signal'>,
   write: (part: string, isLast: boolean) => Promise<void>,
 ): Promise<void> {
   const request = { ...statement, ...limits, maxBytes: Number.MAX_SAFE_INTEGER, owner: 'transfer', settings: ALL_ROWS, ownText: true };
-  const found = await httpEngine.rows(source, request);
+  const checkAfter = relied.length === 0 ? undefined : areReferences(relied);
+  const found = await httpEngine.rows(source, { ...request, checkAfter });
   const reader = found.stream.getReader();
   const parts = new RowParts();
   try {
     for (let next = await reader.read(); !next.done; next = await reader.read()) for (const part of parts.push(next.value)) await write(part, false);
   } catch (error) {
-    found.cancel();
+    try {
+      // rows that are kept for the next step are checked while their statement still has its locks
+      if (error instanceof CopyPaused && checkAfter) {
+        const [checked] = await httpEngine.batch(source, [checkAfter.statement], { ...limits, ownText: true });
+        checkAfter.accept(checked?.rows);
+      }
+    } finally {
+      found.cancel();
+    }
     throw error;
   }
   const last = parts.rest();

@@ -1,6 +1,6 @@
 /**
  * Tables that are distributed in another way while the service runs, on a Citus cluster: no answer has other rows than those of an undistributed database. It creates and
- * drops the schema moved there.
+ * drops the schemas moved and moved_cache there, and the role moved_reader.
  */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
@@ -21,6 +21,9 @@ const modelOf = (ontology: string): string => `CREATE ONTOLOGY ${ontology};
   ${ontology === 'far' ? 'ALTER ONTOLOGY far ADD DATASOURCE far;' : ''}
   CREATE CONCEPT town (tid integer, name string, kind string, PRIMARY KEY (tid));
   CREATE CONCEPT person (id integer, town integer, kind string, PRIMARY KEY (id), CONSTRAINT lives_in FOREIGN KEY (town) REFERENCES town (tid) INVERSEOF houses);
+  CREATE CONCEPT home (id integer, name string, PRIMARY KEY (id));
+  CREATE MAPPING m_home INTO home ${ontology === 'far' ? 'USING far' : ''} AS SELECT x.id, t.name
+    FROM (SELECT id, town FROM moved.a UNION ALL SELECT id, town FROM moved.b) x JOIN moved.town t ON t.tid = x.town;
   CREATE MAPPING m_town INTO town ${ontology === 'far' ? 'USING far' : ''} AS SELECT tid, name, kind FROM moved.town;
   ${['a', 'b'].map((t) => `CREATE MAPPING m_${t} INTO person ${ontology === 'far' ? 'USING far' : ''} AS SELECT id, town, kind FROM moved.${t}`).join('; ')}`;
 const QUERIES = [
@@ -36,16 +39,25 @@ let end: (() => Promise<void>) | undefined;
 
 beforeAll(async () => {
   await client.connect();
-  await exec('DROP SCHEMA IF EXISTS moved CASCADE');
-  for (const sql of ['CREATE SCHEMA moved', ...TABLES]) await exec(sql);
+  await exec('DROP SCHEMA IF EXISTS moved, moved_cache CASCADE');
+  await exec('DROP ROLE IF EXISTS moved_reader');
+  for (const sql of ['CREATE SCHEMA moved', 'CREATE SCHEMA moved_cache', 'CREATE ROLE moved_reader LOGIN', ...TABLES]) await exec(sql);
   await exec("SELECT create_reference_table('moved.town')");
   for (const t of ['a', 'b']) await exec(`SELECT create_distributed_table('moved.${t}', 'id')`);
-  const http = await startSqlServer({ backend: new PgBackend(() => ({ connectionString: url })) });
+  for (const sql of [
+    'GRANT USAGE ON SCHEMA moved, moved_cache TO moved_reader',
+    'ALTER DEFAULT PRIVILEGES IN SCHEMA moved GRANT SELECT ON TABLES TO moved_reader',
+  ])
+    await exec(sql);
+  await exec('GRANT SELECT ON ALL TABLES IN SCHEMA moved TO moved_reader');
+  const readerUrl = Object.assign(new URL(url), { username: 'moved_reader' }).href;
+  const http = await startSqlServer({ backend: new PgBackend((login) => ({ connectionString: login.user === 'moved_reader' ? readerUrl : url })) });
   end = () => http.close();
+  const secret = (connection: string): string => JSON.stringify({ url: connection, endpoint: http.endpoint });
   service = await startService({
     database: { backend: 'pg' },
     tables: ['CREATE SCHEMA moved', ...TABLES],
-    settings: () => ({ DATASOURCE_FAR: JSON.stringify({ url, endpoint: http.endpoint }), STATEMENT_TIMEOUT_MS: '60000' }),
+    settings: () => ({ DATASOURCE_FAR: secret(readerUrl), DATASOURCE_FAR_WRITER: secret(url), STATEMENT_TIMEOUT_MS: '60000' }),
   });
   await service.rows("CREATE DATASOURCE far TYPE postgres SECRET 'DATASOURCE_FAR'");
   for (const ontology of ['near', 'far']) await service.rows(modelOf(ontology), ontology);
@@ -53,7 +65,8 @@ beforeAll(async () => {
 afterAll(async () => {
   await service?.close();
   await end?.();
-  await exec('DROP SCHEMA IF EXISTS moved CASCADE');
+  await exec('DROP SCHEMA IF EXISTS moved, moved_cache CASCADE');
+  await exec('DROP ROLE moved_reader');
   await client.end();
 });
 
@@ -75,6 +88,22 @@ it.each([
   const found = waits ? await Promise.all(waiting) : [];
   if (!waits) for (const text of QUERIES) found.push(await service.rows(text, 'far'));
   expect(found).toEqual(expected);
+});
+
+it('a mapping is not cached without the rows that Citus loses if a table is distributed meanwhile', async () => {
+  const CACHE = "CACHE MAPPING m_home OPTIONS (schema = 'moved_cache', max_age = '1 hour')";
+  const rows = (ontology: string) => service.rows('SELECT id, name FROM svc.home ORDER BY id', ontology);
+  const expected = await rows('near');
+  for (const sql of REFER) await exec(sql);
+  await exec('BEGIN');
+  for (const sql of DISTRIBUTE) await exec(sql);
+  const refused = service.fault(CACHE, 'far');
+  await expect.poll(waitingSessions).toBeGreaterThan(0);
+  await exec('COMMIT');
+  expect(await refused).toBe('503 datasource_conflict');
+  expect(await rows('far')).toEqual(expected);
+  await service.rows(CACHE, 'far');
+  expect(await rows('far')).toEqual(expected);
 });
 
 async function waitingSessions(): Promise<number> {

@@ -6,7 +6,7 @@ import { placementsOf } from '../../engine/placements.ts';
 import { isDistributed } from '../../engine/settings.ts';
 import { loggedLine } from '../../errors.ts';
 import type { SqlParser } from '../../language/parser.ts';
-import type { Placed, Placements, Target } from '../../planner/index.ts';
+import type { Placed, Placements, Plan, Target } from '../../planner/index.ts';
 import { targetFor } from '../../planner/lower/placed.ts';
 import { printSelect, STATEMENT_LIMITS } from '../../planner/print/index.ts';
 import type { Declared } from '../../planner/verify/index.ts';
@@ -102,9 +102,13 @@ export async function targetNow(snapshot: Pick<Snapshot, 'datasources'>, datasou
 }
 
 /** A finished SELECT as a target needs it: the plan of the table of a cube or view knows no target, so that its digest is the same wherever the tables are. */
-export function sqlFor(target: Target | undefined, parser: SqlParser, { sql, declared }: { readonly sql: string; readonly declared: Declared }): string {
+export function sqlFor(
+  target: Target | undefined,
+  parser: SqlParser,
+  { sql, declared }: { readonly sql: string; readonly declared: Declared },
+): Pick<Plan, 'sql' | 'relied'> {
   const statement = target && parser.parse(sql).stmts[0]?.stmt;
-  if (!target || !statement || !('SelectStmt' in statement)) return sql;
-  target.apply(statement.SelectStmt, declared.tables);
-  return printSelect(statement.SelectStmt, STATEMENT_LIMITS);
+  if (!target || !statement || !('SelectStmt' in statement)) return { sql, relied: [] };
+  const relied = [...new Set(target.apply(statement.SelectStmt, declared.tables))];
+  return { sql: printSelect(statement.SelectStmt, STATEMENT_LIMITS), relied };
 }

@@ -59,10 +59,11 @@ async function cacheMapping(ctx: Changing, { name, datasource: other, options: w
   if (typeof select === 'string')
     throw badRequest('not_supported', `the mapping ${quoted(mapping.name)} cannot be cached: ${WHY[select]}`, { offset: name.offset });
   const placed = await targetNow(ctx.caller.snapshot, findDatasource(runtime, ctx.caller, mapping.datasource));
-  const rows = verified(runtime, sqlFor(placed, runtime.parser, select), select.declared);
+  const { sql, relied } = sqlFor(placed, runtime.parser, select);
+  const rows = verified(runtime, sql, select.declared);
   const indexes = options.indexes ? indexesOf(graph, mapping) : [];
   const mayLengthen = mayMakePolicies(principal, draft.name);
-  const read = { rows, sources: select.declared.tables, indexes };
+  const read = { rows, relied, sources: select.declared.tables, indexes };
   const digest = await digestIn(runtime, ctx.caller, mapping, datasource.key);
   const target = {
     ontologyId: draft.row.id,

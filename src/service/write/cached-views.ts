@@ -63,9 +63,10 @@ async function cache(ctx: Changing, kind: Kind, { name, options: written, source
   const options = isWritten ? cacheOptions(written ?? [], source.offset, undefined, undefined) : old;
   requireFresh(ctx, draft, { old, options }, source.offset);
   const placed = await targetNow(ctx.caller.snapshot, findDatasource(runtime, ctx.caller, select.datasource));
-  const rows = verified(runtime, sqlFor(placed, runtime.parser, select), select.declared);
+  const { sql, relied } = sqlFor(placed, runtime.parser, select);
+  const rows = verified(runtime, sql, select.declared);
   const counted = 'counted' in select ? select.counted : undefined;
-  const read = { rows, sources: select.declared.tables, indexes: options.indexes ? indexesOf(select, whole) : [], counted };
+  const read = { rows, relied, sources: select.declared.tables, indexes: options.indexes ? indexesOf(select, whole) : [], counted };
   const letter = kind === 'cube' ? ('c' as const) : ('v' as const);
   const of = { ontologyId: draft.row.id, key, digest: viewDigest(select), letter, datasource, writer };
   const target = { ...of, options, isWritten, mayLengthen: mayMakePolicies(principal, draft.name), mapping: undefined, rowKey: undefined, ...read };

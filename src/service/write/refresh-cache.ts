@@ -56,6 +56,8 @@ export interface CacheTarget {
   /** True: the caller may make rows older that policies read. */
   readonly mayLengthen: boolean;
   readonly rows: Verified;
+  /** The reference tables that the rows rely on. */
+  readonly relied: readonly string[];
   /** The tables and views that the rows are read from. */
   readonly sources: readonly TableName[];
   /** Those that matter most first. */
@@ -83,23 +85,8 @@ interface Refreshed {
  * @throws SvcError 400, 502, 503, 504, also if `signal` ends it; the cache then keeps its table
  */
 export async function refreshCache(runtime: Runtime, caller: Caller, target: CacheTarget, signal?: AbortSignal, steps?: Steps): Promise<Refreshed | undefined> {
-  const {
-    ontologyId,
-    key: mappingKey,
-    digest,
-    letter,
-    datasource,
-    options,
-    rows,
-    sources,
-    indexes,
-    counted,
-    isWritten,
-    mayLengthen,
-    mapping,
-    rowKey,
-    from,
-  } = target;
+  const { ontologyId, key: mappingKey, digest, letter, datasource, options, indexes, isWritten, mayLengthen, mapping, rowKey, from } = target;
+  const { rows, relied, sources, counted } = target;
   const reader = datasourceOf(runtime, caller, datasource.name);
   const writer = writerOf(runtime, datasource.name, datasource.secret);
   const connection = (await connectionDigest(runtime, caller, datasource.name)) ?? '';
@@ -117,7 +104,7 @@ export async function refreshCache(runtime: Runtime, caller: Caller, target: Cac
   let made: Made;
   try {
     copy = from && copyOf(runtime, { mapping, rowKey, incremental }, begun.after, steps);
-    const all = { ...table, name: begun.table, rows, sources, indexes: indexes.slice(0, MOST_INDEXES), counted, key: growing?.key };
+    const all = { ...table, name: begun.table, rows, relied, sources, indexes: indexes.slice(0, MOST_INDEXES), counted, key: growing?.key };
     const limits = { timeoutMs: REFRESH_MS, signal };
     const transfer = from && { source: datasourceOf(runtime, caller, from.name), columns: from.columns };
     const divided = copy;

@@ -111,7 +111,7 @@ export class Harness {
   /** Makes a cached table, for where a distributed database has its tables. @returns false if that refuses it */
   private async make(name: string, made: { readonly sql: string; readonly declared: Declared }): Promise<boolean> {
     const { distributed } = this.db;
-    const rows = verify(this.parser, sqlFor(distributed?.target(), this.parser, made), made.declared).sql;
+    const rows = verify(this.parser, sqlFor(distributed?.target(), this.parser, made).sql, made.declared).sql;
     try {
       await this.db.exec(`CREATE TABLE cached.${name} AS ${rows}`);
     } catch (error) {

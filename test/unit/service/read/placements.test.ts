@@ -55,7 +55,7 @@ describe('the SELECT of a table', () => {
     place('a1', 'a2', 'b1', 'b2');
     const select = selectOf(name);
     expect(select.sql).not.toContain('OFFSET 0');
-    const sql = sqlFor(await targetNow(snapshot({ digest: 'x', at: 0 }), MAIN), parser, select);
+    const { sql } = sqlFor(await targetNow(snapshot({ digest: 'x', at: 0 }), MAIN), parser, select);
     expect(sql).toContain('OFFSET 0');
     expect(() => verify(parser, sql, select.declared)).not.toThrow();
     // what decides the digest is the same
@@ -65,7 +65,7 @@ describe('the SELECT of a table', () => {
   it('is made for tables that may all be distributed if the datasource does not answer', async () => {
     vi.stubGlobal('fetch', () => Promise.reject(new Error('gone')));
     rememberRole(MAIN, fromProbe(DISTRIBUTED)!);
-    expect(sqlFor(await targetNow(snapshot(null), MAIN), parser, selectOf('both'))).toContain('OFFSET 0');
+    expect(sqlFor(await targetNow(snapshot(null), MAIN), parser, selectOf('both')).sql).toContain('OFFSET 0');
   });
 
   it('is not changed, and costs no request, on a datasource that is not known to be on Citus', async () => {
@@ -73,7 +73,7 @@ describe('the SELECT of a table', () => {
     const select = selectOf('both');
     for (const known of [undefined, fromProbe(shown())]) {
       if (known) rememberRole(MAIN, known);
-      expect(sqlFor(await targetNow(snapshot(null), MAIN), parser, select)).toBe(select.sql);
+      expect(sqlFor(await targetNow(snapshot(null), MAIN), parser, select).sql).toBe(select.sql);
     }
     expect(server.asked).toHaveLength(0);
   });
