@@ -317,6 +317,48 @@ AS SELECT b AS a, a AS b FROM shop.t_near`,
     expect(await shown(items, rob.token, other)).toEqual(open);
   });
 
+  it.each([
+    [
+      'a calculated property of the condition',
+      'shown',
+      "CREATE OR REPLACE PROPERTY shown boolean AS SELECT remark = 'public'",
+      `CREATE OR REPLACE MAPPING m_page INTO (page) AS SELECT id AS did, title, state, 'public' AS remark FROM shop.t_doc`,
+      'SELECT title FROM svc.page ORDER BY did',
+    ],
+    [
+      'a calculated property at the end of a path',
+      '"by[writer].leads"',
+      "CREATE OR REPLACE PROPERTY leads boolean AS SELECT alias = 'chief'",
+      `CREATE OR REPLACE MAPPING m_writer INTO (writer) AS SELECT id AS pid, CASE id WHEN 2 THEN 'chief' END AS grade, 'chief' AS alias FROM shop.t_city`,
+      'SELECT title FROM svc.page ORDER BY did',
+    ],
+    [
+      'the foreign key of a path',
+      `"at[city].name" = 'Lyon'`,
+      'CREATE OR REPLACE CONCEPT page (did bigint, title string, state string, remark string, shown boolean, here bigint, there bigint, PRIMARY KEY (did), CONSTRAINT by FOREIGN KEY (did) REFERENCES writer (pid), CONSTRAINT at FOREIGN KEY (there) REFERENCES city (id))',
+      'CREATE OR REPLACE MAPPING m_page INTO (page) AS SELECT id AS did, title, id AS here, CAST(2 AS bigint) AS there FROM shop.t_doc',
+      'SELECT title FROM svc.page ORDER BY did',
+    ],
+  ])('what a policy reads of a mapped concept before a property has a column: %s', async (_, condition, script, later, read) => {
+    const pages = [
+      'CREATE CONCEPT writer (pid bigint, grade string, alias string, leads boolean, PRIMARY KEY (pid))',
+      "CREATE OR REPLACE PROPERTY leads boolean AS SELECT grade = 'chief'",
+      'CREATE CONCEPT page (did bigint, title string, state string, remark string, shown boolean, here bigint, there bigint, PRIMARY KEY (did), CONSTRAINT by FOREIGN KEY (did) REFERENCES writer (pid), CONSTRAINT at FOREIGN KEY (here) REFERENCES city (id))',
+      "CREATE OR REPLACE PROPERTY shown boolean AS SELECT state = 'public'",
+      'CREATE MAPPING m_page INTO (page) AS SELECT id AS did, title FROM shop.t_doc',
+      'CREATE MAPPING m_writer INTO (writer) AS SELECT id AS pid FROM shop.t_city',
+      `CREATE POLICY p ON CONCEPT page TO PUBLIC USING (${condition})`,
+    ];
+    const o = await ontology(...pages);
+    expect(await outcome(script, by(kim.token), o)).toBe('403 forbidden');
+    expect(await outcome(script, by(max.token), await ontology(...pages))).toBe('200');
+    await s.rows(later, o);
+    expect(await shown(read, rob.token, o)).toEqual(['News']);
+    const other = await ontology(...pages);
+    for (const statement of [script, later]) await s.rows(statement, other);
+    expect(await shown(read, rob.token, other)).toEqual(['Plan', 'News']);
+  });
+
   it('and may make other changes', async () => {
     const o = await ontology(...own, `CREATE POLICY p ON CONCEPT item TO PUBLIC USING ("readers[reader].vip" OR tags = 'open')`);
     for (const script of [

@@ -1,7 +1,7 @@
 /**
  * Concepts without rows, and relationships and multi-valued properties without mappings. A policy on one has nothing to enforce yet, or reads nothing yet, but it must not be
- * weakened before the first mapping is there. So two versions of a model are compared once more as if each concept without a mapping had one, with a column for each of its
- * properties, and as if each relationship had links, and each multi-valued property values.
+ * weakened before the first mapping is there. So two versions of a model are compared once more as if each concept without a mapping, or without a column for one of its properties,
+ * had one with all of them, and as if each relationship had links, and each multi-valued property values.
  */
 import { quoteDouble } from '../../language/quote.ts';
 import { compile } from '../../ontology/compile.ts';
@@ -81,15 +81,11 @@ function betweenRows(before: Graph, after: Graph, datasource: string): readonly 
   return found;
 }
 
-/** True if a masked property of the concept has no column in a mapping into it, so that it may get values later. */
-const lacksMasked = (concept: Concept, masked: ReadonlySet<string>): boolean =>
-  concept.properties.some(({ def }) => masked.has(fold(def.name)) && !concept.mappings.some((m) => m.columns.some((c) => sameName(c.name, def.name))));
-
-/** The masked properties that columns give, as folded names. */
-const maskedColumns = ({ model }: Graph, { masks }: PolicyRules): ReadonlySet<string> => {
-  const names = new Set(masks.map((m) => fold(m.property)));
-  return new Set(model.properties.flatMap((p) => (p.expression === null && names.has(fold(p.name)) ? [fold(p.name)] : [])));
-};
+/** True if a property of the concept has no column in a mapping into it, so that it may get values later. What reads it now reads NULL, like what reads another such property. */
+function lacksColumn(concept: Concept): boolean {
+  const given = new Set(concept.mappings.flatMap((m) => m.columns.map((c) => fold(c.name))));
+  return columnsOf(concept).some((name) => !given.has(fold(name)));
+}
 
 /** The concepts of `before` without mappings, and their versions in `after`. */
 const unmappedIn = (before: Graph, after: Graph): readonly (readonly [old: Concept, now: Concept | undefined])[] =>
@@ -120,17 +116,16 @@ function anyConcept(before: Graph, after: Graph, { masks }: PolicyRules): Concep
 }
 
 /**
- * Adds a mapping for each concept that has none in `before`, or none with a masked property, and a concept with a mapping for masks of properties of any concept; also mappings
+ * Adds a mapping for each concept that has none in `before`, or none with one of its properties, and a concept with a mapping for masks of properties of any concept; also mappings
  * for relationships and multi-valued properties that have none.
  * Their datasource does not matter: what policies enforce is compared as text.
  * @returns undefined if there is no such concept
  */
 export function asMapped(before: Graph, after: Graph, rules: PolicyRules): readonly [before: Graph, after: Graph] | undefined {
   const datasource = before.model.mappings[0]?.datasource ?? after.model.mappings[0]?.datasource ?? 'main';
-  const masked = maskedColumns(before, rules);
   const rows = before.concepts.flatMap((old): readonly (readonly [name: string, columns: readonly string[]])[] => {
     const now = after.concept(old.name);
-    if (now === undefined || old.def === null || old.rows.kind === 'logic' || !(isUnmapped(old) || lacksMasked(old, masked))) return [];
+    if (now === undefined || old.def === null || old.rows.kind === 'logic' || !(isUnmapped(old) || lacksColumn(old))) return [];
     return [[old.name, [...new Set([...columnsOf(old), ...columnsOf(now)])].sort()]];
   });
   const any = anyConcept(before, after, rules);
