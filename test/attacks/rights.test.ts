@@ -407,7 +407,7 @@ describe('A role that a text of an ontology tests with svc_has_role', () => {
     ["concat('chi', 'ef', 's')", true],
     ["CASE WHEN id > 1 THEN upper('chi') || 'efs' ELSE 'x' END", true],
     ["'chi' || name", true],
-    ["name || 'fs'", true],
+    ["name || 'efs'", true],
     ["coalesce(name, 'c') || 'hie' || name || 's'", true],
     ["'chief' || name || 'sss'", false],
     ["'lord' || name", false],

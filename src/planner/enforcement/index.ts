@@ -148,7 +148,7 @@ export function rolesInTexts(context: ModelContext, model: TextsOfModel): Tested
       const tested = new RoleTests();
       tested.add(stmt, context.product);
       for (const name of tested.names) all.names.add(name);
-      for (const [key, pattern] of tested.patterns) all.patterns.set(key, pattern);
+      for (const [key, pattern] of tested.patterns) if (pattern.join('').length >= LEAST_KNOWN) all.patterns.set(key, pattern);
       all.any ||= tested.any;
       if (tested.any)
         walk(stmt, (n) => {
@@ -162,6 +162,9 @@ export function rolesInTexts(context: ModelContext, model: TextsOfModel): Tested
   }
   return all;
 }
+
+/** The number of characters of a name that a text must state. Anybody who edits an ontology can write one, which must not prevent most new roles. */
+const LEAST_KNOWN = 3;
 
 /** The definitions of a model with texts that may call functions of the caller. */
 export type TextsOfModel = Pick<Model, 'properties' | 'measures' | 'concepts' | 'views'>;
