@@ -105,16 +105,10 @@ describe('a statement', () => {
   it('is refused if its sort expressions are compared with its columns for too long', () =>
     expect(plan(HEAVY_STATEMENTS['sort expressions that differ from columns at their end'] as string).code).toBe('too_complex'));
 
-  it.each([
-    ['a list of 60 KB'],
-    ['a join of 500 concepts'],
-    ['a thousand CTEs'],
-    ['a cube of twelve columns'],
-    ['a tree of paths'],
-    ['2,500 aggregates'],
-    ['a list of 4,500 keys'],
-    ['a whole row 200 times'],
-  ])('is planned: %s', (what) => expect(plan(HEAVY_STATEMENTS[what] as string).code).toBe('planned'));
+  it.each([['a list of 60 KB'], ['a cube of twelve columns'], ['2,500 aggregates'], ['a list of 4,500 keys'], ['a whole row 200 times']])(
+    'is planned: %s',
+    (what) => expect(plan(HEAVY_STATEMENTS[what] as string).code).toBe('planned'),
+  );
 
   it('costs about the same with a key in GROUP BY, however many expressions are grouped and columns are read', () => {
     const grouped = (key: string): string =>

@@ -88,7 +88,7 @@ function sizeOf(expression: string, columns?: ReadonlyMap<string, Size>): Size {
   if (!raw?.stmt || !('SelectStmt' in raw.stmt)) throw new Error('it is one SELECT');
   const [item] = raw.stmt.SelectStmt.targetList ?? [];
   const rows = columns ? ROWS : 1;
-  const scope: Scope = { relations: new Map(columns ? [['v', columns]] : []), ctes: new Map(), outer: undefined, rows, own: rows, arms: 1 };
+  const scope: Scope = { relations: new Map(columns ? [['v', columns]] : []), ctes: new Map(), outer: undefined, rows, own: rows, arms: 1, joined: 1 };
   return spent.paused(() => expressions.size((item as { ResTarget: { val: Node } }).ResTarget.val, scope));
 }
 

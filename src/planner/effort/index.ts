@@ -55,7 +55,11 @@ export function requireInterruptible(
 /** The nodes that a block of a statement costs PostgreSQL in addition to its expressions. */
 const BLOCK: Copies = { pulled: 20, pushed: 20 };
 
+/** PostgreSQL turns a sub-query of a condition into a join, which costs less than others. */
+const JOINS_OF_A_SUB_QUERY = 0.15;
+
 const NO_NAMES: ReadonlySet<string> = new Set();
+const A_TABLE = { columns: 'table', rows: 1, arms: 1, joined: 1 } as const;
 
 /** Measures queries. */
 class Effort {
@@ -70,7 +74,10 @@ class Effort {
     this.#whole = whole;
     this.#longestRows = longestRows;
     this.#spent = spent;
-    this.#expressions = new Expressions(params, spent, (stmt, scope) => spent.subQuery(() => this.#measured(stmt, scope, scope.ctes)));
+    this.#expressions = new Expressions(params, spent, (stmt, scope) => {
+      scope.joined += JOINS_OF_A_SUB_QUERY;
+      return spent.subQuery(() => this.#measured(stmt, scope, scope.ctes));
+    });
   }
 
   /** Measures a query. @returns the sizes of its columns by name, in order */
@@ -80,18 +87,22 @@ class Effort {
 
   /** @param isMoved true if references to the columns become their expressions, unless the query computes them itself */
   #measured(stmt: SelectStmt, outer: Scope | undefined, known: ReadonlyMap<string, Named>, isMoved = false): Measured {
+    return this.#spent.nested(() => this.#block(stmt, outer, known, isMoved));
+  }
+
+  #block(stmt: SelectStmt, outer: Scope | undefined, known: ReadonlyMap<string, Named>, isMoved: boolean): Measured {
     visited(1);
     this.#spent.nodes(BLOCK);
     const ctes = stmt.withClause === undefined ? known : this.#ctes(stmt.withClause, outer, known);
     const most = constant(stmt.limitCount) ?? MAX_SIZE;
     if (stmt.larg && stmt.rarg) {
-      const left = this.#measured(stmt.larg, outer, ctes, isMoved);
-      const right = this.#measured(stmt.rarg, outer, ctes, isMoved);
+      const [left, right] = [this.#arm(stmt.larg, outer, ctes, isMoved), this.#arm(stmt.rarg, outer, ctes, isMoved)];
       const columns = united(left.columns, right.columns);
-      this.#rest(stmt, { relations: new Map([['', columns]]), ctes, outer, rows: 1, own: 1, arms: 1 });
+      for (const { joined = 1 } of [left, right]) if (joined > 1) this.#spent.joined(joined);
+      this.#rest(stmt, { relations: new Map([['', columns]]), ctes, outer, rows: 1, own: 1, arms: 1, joined: 1 });
       return { columns, rows: Math.min(most, rowsOfBoth(stmt.larg, left.rows, stmt.rarg, right.rows)), arms: left.arms + right.arms };
     }
-    const scope: Scope = { relations: new Map(), ctes, outer, rows: 1, own: 1, arms: 1 };
+    const scope: Scope = { relations: new Map(), ctes, outer, rows: 1, own: 1, arms: 1, joined: 0 };
     const { fromClause = [], targetList = [] } = stmt;
     for (let i = 0; i < fromClause.length; i++) this.#from(fromClause[i] as Node, scope);
     // functions next to a table take values of the table's rows, as in mappings
@@ -110,11 +121,20 @@ class Effort {
     });
     const isComputing = this.#computed(stmt, columns, this.#spent.folds > folds);
     // an expression that moves counts where it is referred to
-    Object.assign(this.#spent, isMoved && !isComputing ? { pulled, pushed, folds } : { folds });
+    const isPart = isMoved && !isComputing;
+    const nodes = this.#spent.pulled - pulled;
+    Object.assign(this.#spent, isPart ? { pulled, pushed, folds } : { folds });
     // ORDER BY may use names of the select list
     scope.relations.set('', columns);
     this.#rest(stmt, scope);
-    return { columns, rows: Math.min(most, rows), arms: scope.arms };
+    if (isPart) this.#spent.moved(nodes);
+    else this.#spent.joined(scope.joined);
+    return { columns, rows: Math.min(most, rows), arms: scope.arms, joined: isPart ? scope.joined : 1 };
+  }
+
+  /** Measures a query of a union. PostgreSQL has all queries of a union on one level. */
+  #arm(stmt: SelectStmt, outer: Scope | undefined, ctes: ReadonlyMap<string, Named>, isMoved: boolean): Measured {
+    return stmt.larg ? this.#block(stmt, outer, ctes, isMoved) : this.#measured(stmt, outer, ctes, isMoved);
   }
 
   /** Notes which columns PostgreSQL computes in this block. @returns false if it moves their expressions to where outer blocks refer to them */
@@ -159,9 +179,11 @@ class Effort {
       const before = this.#spent.pushed;
       const isCopied = cte.ctematerialized === 'CTEMaterializeNever';
       const isMoved = isCopied || this.#isInlined(cte);
-      const { columns, rows, arms } = this.#measured(stmt, outer, ctes, isMoved);
-      const named = renamed(isMoved ? columns : computed(columns), cte.aliascolnames);
-      ctes.set(cte.ctename, { columns: named, rows, nodes: isCopied ? this.#spent.pushed - before : 0, arms: isMoved ? arms : 1 });
+      const { nesting, measured } = this.#spent.apart(() => this.#measured(stmt, outer, ctes, isMoved));
+      if (!isMoved) this.#spent.contains(nesting);
+      const columns = renamed(isMoved ? measured.columns : computed(measured.columns), cte.aliascolnames);
+      const nodes = isCopied ? this.#spent.pushed - before : 0;
+      ctes.set(cte.ctename, isMoved ? { ...measured, columns, nodes, nesting } : { columns, rows: measured.rows });
       return;
     }
     const first = renamed(this.query(stmt.larg, outer, ctes), cte.aliascolnames);
@@ -222,12 +244,15 @@ class Effort {
       const cte = schemaname === undefined ? scope.ctes.get(relname) : undefined;
       scope.rows *= cte?.rows ?? 1;
       scope.arms = Math.max(scope.arms, cte?.arms ?? 1);
+      scope.joined += cte?.joined ?? 1;
+      this.#spent.contains(cte?.nesting);
       this.#spent.nodes(cte?.nodes ? { pulled: cte.nodes, pushed: cte.nodes } : BLOCK);
       scope.relations.set(alias?.aliasname ?? relname, renamed(cte?.columns ?? 'table', alias?.colnames));
     } else if ('RangeSubselect' in node) {
       const { subquery, alias } = node.RangeSubselect;
       const stmt = subquery && 'SelectStmt' in subquery ? subquery.SelectStmt : undefined;
-      const { columns, rows, arms } = stmt ? this.#measured(stmt, scope, scope.ctes, true) : { columns: 'table' as const, rows: 1, arms: 1 };
+      const { columns, rows, arms, joined = 1 } = stmt ? this.#measured(stmt, scope, scope.ctes, true) : A_TABLE;
+      scope.joined += joined;
       scope.rows *= rows;
       scope.arms = Math.max(scope.arms, arms);
       scope.relations.set(alias?.aliasname ?? '', renamed(columns, alias?.colnames));

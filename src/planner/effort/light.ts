@@ -39,6 +39,7 @@ const MAX_ROUNDED = 100;
 
 /** A statement with more nodes is not looked at further. */
 const MAX_NODES = 2_000;
+const NODES_OF_A_QUERY = 20;
 
 /** True if no calls in the statement can reach the limit. @param params the values of the parameters */
 export function isLight(query: SelectStmt, params: readonly (string | null)[]): boolean {
@@ -93,6 +94,8 @@ class Light {
   #select(query: SelectStmt): boolean {
     const most = this.#most;
     this.#most = 1;
+    // PostgreSQL plans long chains of queries and joins slowly
+    this.#nodes += NODES_OF_A_QUERY;
     const isLight = this.#parts(query);
     this.#copies *= this.#most;
     this.#most = most;

@@ -2,6 +2,7 @@
 import type { ColumnRef, FuncCall, RangeFunction } from '@pgsql/types';
 import { fieldsOf, lastName, type Node, nameOf, type SelectStmt, walk } from '../plan/tree.ts';
 import { bytesOf, DATA, larger, largest, ONE, ofBytes, retyped, type Size, sizeOfRow, UNKNOWN, wholeNumber, withMarks } from './sizes.ts';
+import type { Nesting } from './spent.ts';
 import { callIn, functionNames } from './steps.ts';
 
 /** The sizes of the columns of a relation in FROM, by name; `table`: values of a table. */
@@ -18,6 +19,10 @@ export interface Named {
   readonly nodes?: number;
   /** The queries of the unions in it, into which conditions move; undefined: 1. */
   readonly arms?: number;
+  /** The relations that it joins in the block that reads it; undefined: 1. */
+  readonly joined?: number;
+  /** The queries in it, if PostgreSQL puts them in the place of each reference. */
+  readonly nesting?: Nesting;
 }
 
 /** The sizes of a query's columns by name, in order. `rows`: the number of rows that it returns for each row of the tables that it reads. */
@@ -26,6 +31,8 @@ export interface Measured {
   readonly rows: number;
   /** The queries of the unions in it, into which conditions move. */
   readonly arms: number;
+  /** The relations that it joins in the block that reads it; undefined: 1. */
+  readonly joined?: number;
 }
 
 /** The relations and common table expressions of a query. */
@@ -39,6 +46,8 @@ export interface Scope {
   own: number;
   /** The queries of the largest union in FROM. */
   arms: number;
+  /** The relations of FROM, with those of the queries that PostgreSQL moves into it. */
+  joined: number;
 }
 
 /** The number of rows that an aggregate takes: those of the block, unless it may belong to an outer block because no argument is a column of this one. */

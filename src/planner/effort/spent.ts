@@ -12,6 +12,22 @@ export const MAX_NODES = 150_000;
 /** Constant texts up to this size are not counted. */
 const SMALL_TEXT = 10_000;
 
+/** What PostgreSQL copies when it moves a query into another: the queries and relations in it, and the levels of its queries. */
+export interface Nesting {
+  readonly parts: number;
+  readonly levels: number;
+}
+const NO_NESTING: Nesting = { parts: 0, levels: 0 };
+const ONE_TABLE: Nesting = { parts: 1, levels: 0 };
+/** The product of parts and levels that costs as much as a node, for each query. Planning takes 1 to 2 s for 250 queries in each other. */
+const NESTING_OF_A_NODE = 40;
+/** The product of the nodes of a moved select list and the levels below it that costs as much as a node. */
+const MOVES_OF_A_NODE = 400;
+/** The third power of a number of joined relations that costs as much as a node. Planning takes up to 1.5 GB for 120 relations. */
+const JOINS_OF_A_NODE = 11;
+
+const HINT_OF_COPIES = 'Use WITH ... AS MATERIALIZED for columns that are read several times, and for parts of long chains';
+
 /** Counts steps and bytes, and throws 400 `too_complex` with the location of the call that exceeds a limit. */
 export class Spent {
   readonly #offsetOf: (location: number | undefined) => number | undefined;
@@ -25,6 +41,8 @@ export class Spent {
   /** How often PostgreSQL copies the clause that is measured: once for each query of a union that it reads. */
   #arms = 1;
   #isCondition = false;
+  /** The queries in the query that is measured. */
+  nesting = NO_NESTING;
   /** The definitions of windows so far. */
   readonly #windows = new Set<string>();
   /** Above 0, nothing is counted. */
@@ -36,7 +54,7 @@ export class Spent {
 
   /** Runs a measurement without counting what it costs. */
   paused<T>(measure: () => T): T {
-    const { pulled, pushed, folds } = this;
+    const { pulled, pushed, folds, nesting } = this;
     this.#paused++;
     try {
       return measure();
@@ -45,7 +63,47 @@ export class Spent {
       this.pulled = pulled;
       this.pushed = pushed;
       this.folds = folds;
+      this.nesting = nesting;
     }
+  }
+
+  /** Measures a query within another one. PostgreSQL copies and walks all queries in it when it plans each of them. @throws SvcError 400 `too_complex` */
+  nested<T>(measure: () => T): T {
+    const outer = this.nesting;
+    this.nesting = { parts: 1, levels: 1 };
+    const measured = measure();
+    const { parts, levels } = this.nesting;
+    const copies = (parts * levels) / NESTING_OF_A_NODE;
+    this.nesting = outer;
+    this.#add({ pulled: copies, pushed: copies }, undefined, 'it nests too many queries');
+    this.contains({ parts, levels: levels + 1 });
+    return measured;
+  }
+
+  /** Adds a relation to the query that is measured: a table, or the queries that PostgreSQL puts in its place. */
+  contains({ parts, levels }: Nesting = ONE_TABLE): void {
+    this.nesting = { parts: this.nesting.parts + parts, levels: Math.max(this.nesting.levels, levels) };
+  }
+
+  /** Measures a query of WITH. @returns the queries in it, which count where it is read */
+  apart<T>(measure: () => T): { readonly measured: T; readonly nesting: Nesting } {
+    const outer = this.nesting;
+    this.nesting = NO_NESTING;
+    const result = { measured: measure(), nesting: this.nesting };
+    this.nesting = outer;
+    return result;
+  }
+
+  /** Counts the select list of a query that PostgreSQL moves, with the expressions that it has moved there from the queries in it. @throws SvcError 400 `too_complex` */
+  moved(nodes: number): void {
+    const copies = (nodes * this.nesting.levels) / MOVES_OF_A_NODE;
+    this.#add({ pulled: copies, pushed: copies }, undefined);
+  }
+
+  /** Counts the join of some relations. @throws SvcError 400 `too_complex` */
+  joined(relations: number): void {
+    const nodes = relations ** 3 / JOINS_OF_A_NODE;
+    this.#add({ pulled: nodes, pushed: nodes }, undefined, 'it joins too many relations');
   }
 
   /** Counts nodes that PostgreSQL makes when it plans the statement. @throws SvcError 400 `too_complex` */
@@ -53,15 +111,11 @@ export class Spent {
     this.#add({ pulled: (this.#isCondition ? Math.max(pulled, pushed) : pulled) * this.#arms, pushed: pushed * this.#arms }, location);
   }
 
-  #add({ pulled, pushed }: Copies, location: number | undefined): void {
+  #add({ pulled, pushed }: Copies, location: number | undefined, why = 'it repeats expressions of columns'): void {
     this.pulled += pulled;
     this.pushed += pushed;
     if (this.pulled > MAX_NODES && this.#paused === 0)
-      throw this.#tooComplex(
-        'PostgreSQL may take too long to plan the statement: it repeats expressions of columns',
-        location,
-        'Use WITH ... AS MATERIALIZED for columns that are read several times',
-      );
+      throw this.#tooComplex(`PostgreSQL may take too long to plan the statement: ${why}`, location, HINT_OF_COPIES);
   }
 
   /** Measures a clause that PostgreSQL copies for each of some queries of a union. @param isCondition true if it moves the clause into sub-selects */

@@ -393,7 +393,7 @@ describe('the lists', () => {
   const isFunction = (name: string): boolean => /^[a-z]/.test(name);
 
   it('have a rule for each node of an expression', () => {
-    const scope = { relations: new Map([['', 'table' as const]]), ctes: new Map(), outer: undefined, rows: 1, own: 1, arms: 1 };
+    const scope = { relations: new Map([['', 'table' as const]]), ctes: new Map(), outer: undefined, rows: 1, own: 1, arms: 1, joined: 1 };
     const expressions = new Expressions([], new Spent(() => undefined), () => ({ columns: new Map(), rows: 1, arms: 1 }));
     const unknown = Object.keys(NODES).filter((type) => expressions.size({ [type]: {} } as unknown as Node, scope).made === MAX_SIZE);
     // clauses and relations, which are not measured as expressions
@@ -475,6 +475,24 @@ describe('expressions that PostgreSQL repeats when it plans a statement', () => 
     `SELECT count(*) AS n FROM (${UNION}) u JOIN (SELECT ${Array.from({ length: 30 }, (_, n) => `CASE town_id WHEN ${n} THEN 2 ELSE 1 END`).join(' + ')} AS e FROM svc.town) x ON ${Array.from({ length: 100 }, (_, i) => `x.e <> u.v + ${i}`).join(' AND ')}`,
     // it compares the definitions of windows with each other
     `SELECT ${Array.from({ length: 400 }, (_, i) => `sum(town_id) OVER (PARTITION BY town_id + ${i}) AS c${i}`).join(', ')} FROM svc.town`,
+    // it copies queries in each other for each level
+    chain(500, '', (c) => `SELECT a FROM ${c}`),
+    chain(300, '', (c) => `SELECT a + 1 AS a FROM ${c}`),
+    chain(300, '', (c) => `SELECT a FROM ${c} LIMIT 10`),
+    chain(250, '', (c) => `SELECT x.a FROM ${c} x JOIN svc.town y ON y.town_id = x.a`),
+    chain(200, '', (c) => `SELECT (SELECT max(a) FROM ${c}) AS a FROM svc.town`),
+    chain(150, '', (c) => `SELECT a FROM ${c} UNION ALL SELECT town_id AS a FROM svc.town`),
+    chain(
+      150,
+      '',
+      (c) =>
+        `SELECT a + 1 AS a, ${Array.from({ length: 30 }, (_, i) => `a + ${i} AS c${i}`).join(', ')} FROM (SELECT a, ${Array.from({ length: 30 }, (_, i) => `a + 1 AS c${i}`).join(', ')} FROM ${c}) x`,
+    ),
+    // joins of many relations
+    `SELECT count(*) AS n FROM svc.town c0 ${Array.from({ length: 150 }, (_, i) => `JOIN svc.town c${i + 1} ON c${i + 1}.town_id = c${i}.town_id`).join(' ')}`,
+    `SELECT count(*) AS n FROM svc.employee c0 ${Array.from({ length: 200 }, (_, i) => `LEFT JOIN svc.employee c${i + 1} ON c${i + 1}.party_id = c${i}.boss_id`).join(' ')}`,
+    chain(8, 'NOT MATERIALIZED', (c) => `SELECT x.a FROM ${c} x JOIN ${c} y ON x.a = y.a`),
+    `SELECT count(*) AS n FROM svc.town t WHERE ${Array.from({ length: 900 }, (_, i) => `EXISTS (SELECT 1 FROM svc.town u WHERE u.town_id = t.town_id + ${i})`).join(' AND ')}`,
     // two columns from both of the next ones
     `SELECT a, b FROM ${Array.from({ length: 20 }).reduce<string>((inner) => `(SELECT a + b AS a, a - b AS b FROM ${inner} x)`, '(SELECT town_id AS a, town_id AS b FROM svc.town)')} y`,
   ])('are limited: %#', (sql) => {
@@ -495,8 +513,14 @@ describe('expressions that PostgreSQL repeats when it plans a statement', () => 
     `SELECT ${Array.from({ length: 500 }, (_, i) => `sum(town_id + ${i}) OVER (PARTITION BY town_id ORDER BY name) AS c${i}`).join(', ')} FROM svc.town`,
     `SELECT ${Array.from({ length: 100 }, (_, i) => `town_id BETWEEN ${i} AND ${i + 10} AS c${i}`).join(', ')} FROM svc.town`,
     chain(30, 'MATERIALIZED', (c) => `SELECT a + a AS a FROM ${c}`),
+    chain(900, 'MATERIALIZED', (c) => `SELECT a + 1 AS a FROM ${c}`),
+    chain(100, '', (c) => `SELECT a + 1 AS a FROM ${c}`),
+    chain(60, '', (c) => `SELECT x.a FROM ${c} x JOIN svc.town y ON y.town_id = x.a`),
+    `SELECT ${Array.from({ length: 100 }, (_, i) => `(SELECT count(*) FROM svc.employee e WHERE e.town_id = t.town_id AND e.salary > ${i}) AS c${i}`).join(', ')} FROM svc.town t`,
+    `SELECT count(*) AS n FROM svc.employee c0 ${Array.from({ length: 80 }, (_, i) => `LEFT JOIN svc.employee c${i + 1} ON c${i + 1}.party_id = c0.boss_id`).join(' ')}`,
+    `SELECT count(*) AS n FROM (${Array.from({ length: 400 }, (_, i) => `SELECT town_id AS x FROM svc.town WHERE town_id <> ${i}`).join(' UNION ALL ')}) u`,
     chain(30, '', (c) => `SELECT x.a + y.a AS a FROM ${c} x JOIN ${c} y USING (a)`),
-    chain(8, 'NOT MATERIALIZED', (c) => `SELECT x.a FROM ${c} x JOIN ${c} y ON x.a = y.a`),
+    chain(6, 'NOT MATERIALIZED', (c) => `SELECT x.a FROM ${c} x JOIN ${c} y ON x.a = y.a`),
     // it plans a sub-query of a condition once, not for each query of the union
     Array.from({ length: 6 }).reduce<string>(
       (inner, _, i) => `SELECT v FROM (${UNION}) u${i} WHERE v > 7 OR EXISTS (SELECT 1 FROM (${inner}) w${i} WHERE w${i}.v = u${i}.v)`,
