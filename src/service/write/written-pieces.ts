@@ -27,20 +27,51 @@ export class WrittenPieces {
   }
 
   /**
-   * Notes the SQL of a statement, with its offset.
+   * Notes the SQL of a statement, with its offset. What it replaces or drops is not checked.
    * @param model the model with the statement
    * @param applied the units that its application cost, most of which is parsing the SQL
    */
   note(statement: ModelStatement, model: Model, applied: number): void {
+    const kind = kindOf(statement);
+    if (kind === undefined || !('name' in statement)) return;
+    const key = `${kind} ${fold(statement.name.text)}`;
+    this.expected -= this.#expected.get(key) ?? 0;
+    this.#expected.delete(key);
     const piece = pieceOf(statement);
-    if (piece === undefined) return;
-    const key = `${piece.kind} ${fold(piece.name)}`;
+    if (piece === undefined) {
+      this.#pieces.delete(key);
+      return;
+    }
     const { length } = statement.source.text;
     const parsing = Math.min(Math.max(0, applied - length), stepsOfPiece(length) + MOST_STEPS_OF_A_CHARACTER * length);
     const units = checksOf(piece, model, parsing);
-    this.expected += units - (this.#expected.get(key) ?? 0);
+    this.expected += units;
     this.#expected.set(key, units);
     this.#pieces.set(key, piece);
+  }
+}
+
+/** The kind of SQL that the object of a statement may have; undefined for statements that neither create nor drop an object. */
+function kindOf(statement: ModelStatement): Piece['kind'] | undefined {
+  switch (statement.kind === 'drop' ? statement.object : statement.kind) {
+    case 'create_view':
+    case 'view':
+    case 'cube':
+      return 'view';
+    case 'create_mapping':
+    case 'mapping':
+      return 'mapping';
+    case 'create_property':
+    case 'property':
+      return 'property';
+    case 'create_measure':
+    case 'measure':
+      return 'measure';
+    case 'create_concept':
+    case 'concept':
+      return 'logic';
+    default:
+      return undefined;
   }
 }
 

@@ -8,9 +8,11 @@ import { SvcError } from '../../../../src/errors.ts';
 import { parseStatement } from '../../../../src/language/classify.ts';
 import { splitScript } from '../../../../src/language/split.ts';
 import type { ModelStatement } from '../../../../src/language/statements.ts';
+import { EMPTY_MODEL } from '../../../../src/ontology/model.ts';
 import type { Runtime } from '../../../../src/service/runtime.ts';
 import { Spending } from '../../../../src/service/spending.ts';
 import { Draft } from '../../../../src/service/write/draft.ts';
+import { WrittenPieces } from '../../../../src/service/write/written-pieces.ts';
 
 const parser = await loadNodeParser();
 const connection = JSON.stringify({ url: 'postgres://u:p@db.localhost/x', endpoint: 'http://127.0.0.1:1/sql' });
@@ -21,8 +23,11 @@ const caller = {
 } as unknown as Caller;
 
 /** Applies and checks a script of a new ontology. @returns the code of its error, the position of it, and how many texts were parsed */
-async function cost(script: string): Promise<{ readonly code: string; readonly offset: number | undefined; readonly parsed: number; readonly units: number }> {
+async function cost(
+  script: string,
+): Promise<{ readonly code: string; readonly offset: number | undefined; readonly parsed: number; readonly units: number; readonly asked: number }> {
   let parsed = 0;
+  let asked = 0;
   const counting = {
     parse: (sql: string) => {
       parsed++;
@@ -31,6 +36,7 @@ async function cost(script: string): Promise<{ readonly code: string; readonly o
   };
   vi.spyOn(globalThis, 'fetch').mockImplementation(async (_address, init) => {
     const body = JSON.parse(String(init?.body)) as { query: string; queries?: readonly { query: string }[] };
+    asked++;
     const results = (body.queries ?? [body]).map(({ query }) => ({
       fields: query.endsWith('LIMIT 0') ? [{ name: 'id', dataTypeID: 20 }] : [],
       rows: query.includes('pg_collation_for') ? [['"default"']] : [],
@@ -40,7 +46,7 @@ async function cost(script: string): Promise<{ readonly code: string; readonly o
   const runtime = { config, parser: counting, now: () => 0, waitUntil: () => undefined, log: () => undefined } as unknown as Runtime;
   const spending = new Spending();
   const draft = Draft.create({ runtime, spending }, caller, 'm', null, '');
-  const end = (error?: SvcError) => ({ code: error?.code ?? 'accepted', offset: error?.offset, parsed, units: spending.models.units });
+  const end = (error?: SvcError) => ({ code: error?.code ?? 'accepted', offset: error?.offset, parsed, units: spending.models.units, asked });
   try {
     for (const source of splitScript(script)) await draft.apply(parseStatement(source) as ModelStatement);
     await draft.graph();
@@ -81,6 +87,33 @@ describe('the SQL of a script', () => {
     const one = 'CREATE OR REPLACE MAPPING m INTO city AS SELECT id FROM raw.t;';
     const { code, units } = await cost(`${BASE}${range(2000, () => one)}`);
     expect([code, units < 6_000_000]).toEqual(['accepted', true]);
+  });
+});
+
+describe('what is dropped or replaced without SQL is not expected to be checked:', () => {
+  it.each([
+    ['a view', (i: number) => `CREATE VIEW v${i} AS SELECT id FROM svc.city;DROP VIEW v${i};`],
+    ['a mapping', (i: number) => `CREATE MAPPING m${i} INTO city AS SELECT id FROM raw.t;DROP MAPPING m${i};`],
+    ['a calculated property', (i: number) => `CREATE PROPERTY p${i} int AS SELECT id + 1;CREATE OR REPLACE PROPERTY p${i} int;DROP PROPERTY p${i};`],
+    ['a measure', (i: number) => `CREATE MEASURE p${i} bigint AS SELECT COUNT(id);DROP MEASURE p${i};`],
+    [
+      'a logic concept',
+      (i: number) => `CREATE CONCEPT c${i} INHERITS (city) FROM svc.city WHERE id = ${i};CREATE OR REPLACE CONCEPT c${i};DROP CONCEPT c${i};`,
+    ],
+  ])('%s', (_what, statements) => {
+    const pieces = new WrittenPieces();
+    const expected = splitScript(statements(1)).map((source) => {
+      pieces.note(parseStatement(source) as ModelStatement, EMPTY_MODEL, 1000);
+      return [pieces.expected > 0, pieces.values().length];
+    });
+    expect(expected).toEqual([[true, 1], ...expected.slice(1).map(() => [false, 0])]);
+  });
+
+  it('2,500 views, each dropped again', async () => {
+    const pairs = range(2500, (i) => `CREATE VIEW v${i} AS SELECT id FROM svc.city;DROP VIEW v${i};`);
+    const [none, some] = [await cost(BASE), await cost(BASE + pairs)];
+    // the datasource is asked only about the mapping that remains
+    expect([some.code, some.asked]).toEqual(['accepted', none.asked]);
   });
 });
 
