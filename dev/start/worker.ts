@@ -81,6 +81,8 @@ const environment = (stateDir: string): NodeJS.ProcessEnv => ({
   WRANGLER_LOG_PATH: join(stateDir, 'logs'),
   WRANGLER_REGISTRY_PATH: join(stateDir, 'registry'),
   WRANGLER_SEND_ERROR_REPORTS: 'false',
+  // pages at /cdn-cgi/explorer, on which anybody on this machine could read and write KV and Durable Objects
+  X_LOCAL_EXPLORER: 'false',
   FORCE_COLOR: '0',
   NO_COLOR: '1',
 });

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { freePort } from '../../dev/scratch-postgres.ts';
-import { startBuilt } from '../../dev/start/worker.ts';
+import { startBuilt, startWatching, untilHealthy } from '../../dev/start/worker.ts';
 import { Start, sql } from './support/npm-start-process.ts';
 
 let dir: string;
@@ -148,5 +148,25 @@ describe('npm start', () => {
 
   it('fails with one line if the port is invalid', async () => {
     await fails({ PORT: 'http' }, /PORT must be a number/);
+  });
+});
+
+describe('a Worker on this machine', () => {
+  it.each([
+    ['npm start', startBuilt],
+    ['npm run dev', startWatching],
+  ])('of %s has no pages or API that show or change its storage', { timeout: 240_000 }, async (_, start) => {
+    const worker = await start({ port, settings: {}, persistDir: join(dir, 'worker'), stateDir: dir, onLine: () => undefined });
+    try {
+      const base = `http://127.0.0.1:${port}`;
+      await untilHealthy(worker, `${base}/svc/api/health`);
+      const explorer = '/cdn-cgi/explorer/api';
+      for (const path of ['/cdn-cgi/explorer', explorer, `${explorer}/storage/kv/namespaces`, `${explorer}/workers/durable_objects/namespaces`])
+        expect([path, (await fetch(base + path)).status]).toEqual([path, 404]);
+      const entry = `${base}${explorer}/storage/kv/namespaces/CACHE/values/forged`;
+      expect((await fetch(entry, { method: 'PUT', body: 'x' })).status).toBe(404);
+    } finally {
+      await worker.stop();
+    }
   });
 });
