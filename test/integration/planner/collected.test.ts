@@ -48,8 +48,9 @@ describe('all tables are collected', () => {
   ])('%s', async (query) => {
     const { sql, declared } = tables.plan(query, REWRITE);
     verify(parser, sql, declared);
-    expect((await tables.rows(query)).length).toBeGreaterThan(0);
-    expect(await tables.rows(query, REWRITE), sql).toEqual(await tables.rows(query));
+    const rows = await tables.rows(query);
+    expect(rows.length).toBeGreaterThan(0);
+    expect(await tables.rows(query, REWRITE), sql).toEqual(rows);
     expect(count(sql, COLLECTED), sql).toBe(count(sql, TABLE));
   });
 });
@@ -84,20 +85,16 @@ describe('mappings that join tables have the same rows', () => {
     `SELECT x.id, min(x.label) AS label, max(t.name) AS town_name FROM ${joined} GROUP BY 1`,
     `SELECT x.id, x.label, max(t.name) AS town_name FROM ${joined} GROUP BY x.id, x.label HAVING x.id > 3`,
   ])('%s', async (mapping) => {
-    const own = await PlannedTables.open(
-      TABLES,
+    const own = await tables.withModel(
       `CREATE ONTOLOGY one; CREATE CONCEPT found (id bigint, label string, town_name string, PRIMARY KEY (id)); CREATE MAPPING m INTO found AS ${mapping}`,
       'one',
     );
-    try {
-      const query = 'SELECT id, label, town_name FROM svc.found';
-      const { sql, declared } = own.plan(query, REWRITE);
-      verify(parser, sql, declared);
-      expect((await own.rows(query)).length).toBeGreaterThan(0);
-      expect(await own.rows(query, REWRITE), sql).toEqual(await own.rows(query));
-    } finally {
-      await own.close();
-    }
+    const query = 'SELECT id, label, town_name FROM svc.found';
+    const { sql, declared } = own.plan(query, REWRITE);
+    verify(parser, sql, declared);
+    const rows = await own.rows(query);
+    expect(rows.length).toBeGreaterThan(0);
+    expect(await own.rows(query, REWRITE), sql).toEqual(rows);
   });
 });
 
