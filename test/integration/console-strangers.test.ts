@@ -167,6 +167,24 @@ describe('the console of strangers', () => {
       expect([await page.title(), await page.locator('img').count(), console.complaints]).toEqual(['svc console', 0, []]);
     });
 
+    it('takes names of members that every object has as names', async () => {
+      await change('CREATE ONTOLOGY `constructor`');
+      await change(
+        'CREATE CONCEPT `__proto__` (no integer, PRIMARY KEY (no)); CREATE CONCEPT `toString` INHERITS (`__proto__`); CREATE VIEW `valueOf` AS SELECT 1 AS one',
+        'constructor',
+      );
+      const page = await console.open();
+      await page.goto(`${console.base}/svc/console/#/constructor/model?view=hasOwnProperty`);
+      await pastes(page, console.token);
+      for (const name of ['__proto__', 'toString']) await page.locator('.node').filter({ hasText: name }).waitFor();
+      for (const place of ['data?concept=__proto__', 'query?sql=SELECT%20:constructor', 'ask', 'edit', 'access', 'connect', 'model?view=valueOf']) {
+        await page.goto(`${console.base}/svc/console/#/constructor/${place}`);
+        await page.waitForTimeout(300);
+      }
+      await page.getByRole('complementary', { name: 'valueOf' }).getByText('one').first().waitFor();
+      expect(console.complaints).toEqual([]);
+    });
+
     it('has no serious accessibility problem where concepts can be hidden below another one, and hides them by keyboard', async () => {
       const page = await console.open({ bypassCSP: true });
       await page.goto(`${console.base}/svc/console/#/odd/model`);
