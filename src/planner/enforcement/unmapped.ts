@@ -33,8 +33,8 @@ function made(name: string, columns: readonly string[], datasource: string): Omi
 /** The names of the properties by which links and values are joined with the rows of a concept: its key, or its first column. */
 const joinedBy = (concept: Concept): readonly string[] => concept.key?.properties.map((p) => p.name) ?? columnsOf(concept).slice(0, 1);
 
-/** Links of a relationship. */
-function linksOf({ name, inverseName, from, target }: Relationship, datasource: string): MappingDef {
+/** Links of a relationship between the rows of two concepts. */
+function linksOf({ name, inverseName }: Relationship, [from, target]: readonly [Concept, Concept], datasource: string): MappingDef {
   const end = (relationship: string, concept: Concept, side: string): LinkEnd => {
     const references = joinedBy(concept);
     return { relationship, columns: references.map((_, i) => `${PREFIX}${side}${i}`), concept: concept.name, references };
@@ -50,9 +50,8 @@ function valuesOf(concept: Concept, property: string, datasource: string): Mappi
   return { ...made(JSON.stringify(['values', concept.name, property]), columns, datasource), kind: 'multi', concept: concept.name, property };
 }
 
-/** The relationships with link mappings that a concept declares and that have none. */
-const unlinkedIn = (concept: Concept): readonly Relationship[] =>
-  concept.relationships.filter((r) => r.kind === 'mtm' && !r.isInverse && r.declaredBy === concept && r.links.length === 0);
+/** True for a relationship that has link mappings, but none yet. */
+const isUnlinked = (r: Relationship): boolean => r.kind === 'mtm' && !r.isInverse && r.links.length === 0;
 
 /** For each relationship and multi-valued property without a mapping in `before`: a mapping for `before`, and one for `after`, which may have other keys. */
 function betweenRows(before: Graph, after: Graph, datasource: string): readonly (readonly [old: MappingDef, now: MappingDef])[] {
@@ -60,10 +59,11 @@ function betweenRows(before: Graph, after: Graph, datasource: string): readonly 
   for (const old of before.concepts) {
     const now = after.concept(old.name);
     if (old.def === null || now === undefined) continue;
-    for (const r of unlinkedIn(old)) {
-      const other = unlinkedIn(now).find((o) => sameName(o.name, r.name));
-      if (other !== undefined && [r, other].every(({ from, target }) => joinedBy(from).length > 0 && joinedBy(target).length > 0))
-        found.push([linksOf(r, datasource), linksOf(other, datasource)]);
+    for (const r of old.relationships.filter((o) => o.declaredBy === old && isUnlinked(o))) {
+      // an ancestor may declare it now
+      const [other, target] = [now.relationship(r.name).find(isUnlinked), after.concept(r.target.name)];
+      if (other !== undefined && target !== undefined && [old, r.target, now, target].every((c) => joinedBy(c).length > 0))
+        found.push([linksOf(r, [old, r.target], datasource), linksOf(other, [now, target], datasource)]);
     }
     for (const name of old.def.multi) {
       const [is, stays] = (
