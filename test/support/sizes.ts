@@ -18,7 +18,9 @@ export const SIZES = {
   'integration/cached-killed': { every: [13, 1, 2], everyOfSteps: [61, 1, 5] },
   'integration/walks': { everyDepth: [2, 1, 1] },
   'integration/hidden-twins': { models: [1, 120, 16] },
-  'integration/planner/decorrelate': { queries: [50, 400, 400], joined: [50, 150, 150] },
+  'integration/planner/decorrelate': { queries: [30, 400, 400], joined: [30, 150, 150] },
+  // `every`: of the queries of the corpora.
+  'integration/planner/placed': { every: [3, 1, 1] },
   'integration/planner/names': { lists: [100, 5000] },
   // What PostgreSQL resolves in the statements of plans; `servers`: the number of databases for each statement.
   'attacks/analysis': { queries: [100, 20_000, 4000], servers: [1, 2] },

@@ -12,7 +12,9 @@ import { verify } from '../../../src/planner/verify/index.ts';
 import { forms } from '../../support/corpora/forms.ts';
 import { written } from '../../support/corpora/written.ts';
 import { PlannedTables } from '../../support/planned.ts';
+import { oneIn, sizesOf } from '../../support/sizes.ts';
 
+const SIZES = sizesOf('integration/planner/placed');
 const parser = await loadNodeParser();
 
 const KINDS = ['guest', 'staff', 'firm'];
@@ -149,15 +151,16 @@ describe('a union', () => {
   });
 });
 
+/** Of each corpus one in `SIZES.every` queries. */
 it('SQL of the corpora is the same without knowledge, and passes the verifier with it', () => {
   const copied = { get: () => null, has: () => true } as unknown as Placements;
   const everywhere: Placements = {
     get: (table: string) => (table.startsWith('[""') ? undefined : { column: 'id', group: 1 }),
     has: (table: string) => !table.startsWith('[""'),
   } as unknown as Placements;
-  let [n, keyed] = [0, 0];
+  let [n, keyed, turn] = [0, 0, 0];
   for (const corpus of [forms(parser), ...written(parser, 50)]) {
-    for (const { text, plan, context, declared } of corpus.planned()) {
+    for (const { text, plan, context, declared } of oneIn(SIZES.every, [...corpus.planned()], turn++)) {
       const again = (changes: Partial<PlanContext>) => {
         try {
           return planSelect({ ...context, ...changes }, { text, offset: 0 }, plan.nested ? { nested: true, limit: 3, offset: 1 } : {});
@@ -182,8 +185,8 @@ it('SQL of the corpora is the same without knowledge, and passes the verifier wi
       expect(again({})?.sql, text).toBe(before.sql);
     }
   }
-  expect(n).toBeGreaterThan(500);
-  expect(keyed).toBeGreaterThan(20);
+  expect(n).toBeGreaterThan(500 / SIZES.every);
+  expect(keyed).toBeGreaterThan(20 / SIZES.every);
 });
 
 describe('a union that is read by itself', () => {
