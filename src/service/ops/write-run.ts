@@ -72,7 +72,7 @@ export class WriteRun extends Run implements WritingSession {
   #drops: readonly DropObject[] = [];
 
   private constructor(begun: Begun) {
-    super({ ...begun, caller: begun.statements.every(isRead) ? begun.caller : copyOf(begun.caller) });
+    super({ ...begun, statements: [...begun.statements], caller: begun.statements.every(isRead) ? begun.caller : copyOf(begun.caller) });
     if (!begun.caller.snapshot.isWhole) throw new Error('a script that writes needs a whole snapshot');
     this.#changes = new Changing(this);
   }
@@ -96,7 +96,19 @@ export class WriteRun extends Run implements WritingSession {
       await super.apply(statement);
       this.#modelling = false;
     } else if (isService(statement)) await this.#service(statement);
-    else await this.#model(statement);
+    else {
+      await this.#model(statement);
+      this.#release(statement);
+    }
+  }
+
+  #applied = 0;
+
+  /** Frees the elements of an applied concept, which are most of the memory of a large script. Its name is still needed. */
+  #release(statement: ModelStatement): void {
+    if (statement.kind !== 'create_concept') return;
+    this.#applied = this.statements.indexOf(statement, this.#applied);
+    (this.statements as Statement[])[this.#applied] = { ...statement, elements: [], parents: [] };
   }
 
   protected override finish(): Promise<void> {

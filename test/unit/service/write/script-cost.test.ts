@@ -7,8 +7,9 @@ import { readConfig } from '../../../../src/config.ts';
 import { SvcError } from '../../../../src/errors.ts';
 import { parseStatement } from '../../../../src/language/classify.ts';
 import { splitScript } from '../../../../src/language/split.ts';
-import type { ModelStatement } from '../../../../src/language/statements.ts';
+import type { ModelStatement, Statement } from '../../../../src/language/statements.ts';
 import { EMPTY_MODEL } from '../../../../src/ontology/model.ts';
+import { WriteRun } from '../../../../src/service/ops/write-run.ts';
 import type { Runtime } from '../../../../src/service/runtime.ts';
 import { Spending } from '../../../../src/service/spending.ts';
 import { Draft } from '../../../../src/service/write/draft.ts';
@@ -115,6 +116,23 @@ describe('what is dropped or replaced without SQL is not expected to be checked:
     // the datasource is asked only about the mapping that remains
     expect([some.code, some.asked]).toEqual(['accepted', none.asked]);
   });
+});
+
+it('the elements of a concept are freed when it is applied', async () => {
+  const script = 'CREATE ONTOLOGY m; CREATE CONCEPT city (id bigint, PRIMARY KEY (id)); CREATE CONCEPT town (mayor string) INHERITS (city);';
+  const statements = splitScript(script).map(parseStatement);
+  const runtime = { config, parser, now: () => 0, waitUntil: () => undefined, log: () => undefined } as unknown as Runtime;
+  const whole = { ...caller, snapshot: { ...caller.snapshot, isWhole: true, agents: [] } } as unknown as Caller;
+  const request = { runtime, spending: new Spending(), caller: whole, about: () => undefined };
+  const begun = { request, script: { sql: script, ontology: '' }, statements, caller: whole, row: undefined };
+  const run = await WriteRun.of(begun as never);
+  await run.dry();
+  const elements = (list: readonly Statement[]) => list.flatMap((s) => (s.kind === 'create_concept' ? [s.elements.length + s.parents.length] : []));
+  expect([elements(statements), elements(run.statements)]).toEqual([
+    [2, 2],
+    [0, 0],
+  ]);
+  expect(run.statements.map((s) => ('name' in s ? s.name.text : ''))).toEqual(['m', 'city', 'town']);
 });
 
 describe('what DROP searches counts:', () => {
