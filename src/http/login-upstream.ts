@@ -26,6 +26,8 @@ export async function toProvider(c: AppContext, returnTo: string | null): Promis
     const link = `/${product}/login?${new URLSearchParams({ return_to: `/${product}/login` })}`;
     return page(c, 200, pageOf(product, `Log in to ${product}`, `<h1>Log in to ${product}</h1>\n<p><a href="${escaped(link)}">Log in</a></p>`));
   }
+  // each request asks the provider for its metadata while it cannot be reached
+  await admit(c, `login:${addressOf(c.req.raw.headers)}`);
   const { location, cookie } = await beginLogin(c.env.runtime, sessionSecret(c), redirectUri(c), returnTo);
   putLogin(c, cookie, 600);
   return seeOther(c, location);

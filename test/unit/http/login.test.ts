@@ -147,6 +147,15 @@ describe('pages with a cookie', () => {
     expect([await code(answer), keys]).toEqual(['429 too_many_requests', ['login:192.0.2.1']]);
   });
 
+  it('and the redirect to a login provider is limited before the provider is asked', async () => {
+    const keys: string[] = [];
+    const settings = { SESSION_SECRET, MCP_OAUTH_ISSUER: 'http://127.0.0.1:1', MCP_OAUTH_CLIENT_ID: 'c' };
+    const full = fakeRuntime(settings, { admit: async (key) => void keys.push(key) === null });
+    expect(await code(await asked('/svc/login?return_to=/svc/login', {}, full))).toBe('429 too_many_requests');
+    expect(keys).toEqual(['login:-']);
+    expect((await asked('/svc/login', {}, full)).status).toBe(200);
+  });
+
   it('and the consent page is limited before a document of a client is fetched', async () => {
     const keys: string[] = [];
     const read = vi.fn(async () => ({ refused: 'unknown client', location: null }));
