@@ -13,6 +13,7 @@ import { paddingIn } from './results.ts';
 import {
   columnsOfFunctions,
   columnsOfJoin,
+  columnsOfSets,
   computed,
   hasTable,
   type Measured,
@@ -159,6 +160,7 @@ class Effort {
   #rest(stmt: SelectStmt, scope: Scope): void {
     const { whereClause, groupClause, havingClause, windowClause, distinctClause, sortClause } = stmt;
     if (whereClause || havingClause) this.#spent.clause(scope.arms, true, () => this.#expressions.all([whereClause, havingClause], scope));
+    if (groupClause) this.#spent.grouped(columnsOfSets(groupClause));
     if (groupClause || windowClause || distinctClause || sortClause)
       this.#spent.clause(scope.arms, false, () => this.#expressions.all([groupClause, windowClause, distinctClause, sortClause], scope));
     if (stmt.limitCount) this.#expressions.size(stmt.limitCount, scope);

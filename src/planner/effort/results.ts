@@ -161,7 +161,7 @@ function lengthOfCall(name: string, args: readonly Node[], sizes: readonly Size[
   if (name === 'concat_ws') return sum([...sizes, isVariadic ? forEach(second, first) : copies(first, sizes.length - 2)]);
   if (PADDED_TYPES.has(name) && args.length > 1) return plus(first, ofBytes(constant(args[1]) ?? MAX_SIZE));
   if (SPLITTING.has(name)) return split(first);
-  if (name === 'polygon' && args.length > 1) return ofBytes(POINT * (constant(args[0]) ?? MAX_SIZE));
+  if (name === 'polygon' && args.length > 1) return times(ofBytes(constant(args[0]) ?? MAX_SIZE), POINT);
   if (SHORT.has(name)) return SMALL;
   if (NUMERIC.has(name)) return sizes.every((s) => s.fixed) ? SMALL : largest([SMALL, ...sizes]);
   const digits = digitsOfCall(name, args, sizes);

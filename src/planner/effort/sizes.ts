@@ -73,15 +73,17 @@ const ARRAY_ELEMENTS = 100;
 
 /** The size of no value. */
 export const NOTHING = ofBytes(0);
+/** The bytes of several values together. Known bytes do not become an unknown size. */
+const added = (all: number, more: number): number => Math.min(all + more, all < MAX_SIZE && more < MAX_SIZE ? MAX_SIZE - 1 : MAX_SIZE);
 /** The size of two values together. */
 export const plus = (a: Size, b: Size): Size =>
-  sizeOf(Math.min(a.made + b.made, MAX_SIZE), a.data + b.data, undefined, undefined, undefined, undefined, a.wild + b.wild, a.raw || b.raw);
+  sizeOf(added(a.made, b.made), a.data + b.data, undefined, undefined, undefined, undefined, a.wild + b.wild, a.raw || b.raw);
 /** The size of several values together. */
 export function sum(sizes: readonly Size[]): Size {
   let [made, data, wild] = [0, 0, 0];
   let raw: true | undefined;
   for (const s of sizes) {
-    made = Math.min(made + s.made, MAX_SIZE);
+    made = added(made, s.made);
     data += s.data;
     wild += s.wild;
     raw ||= s.raw;

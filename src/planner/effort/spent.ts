@@ -100,6 +100,11 @@ export class Spent {
     this.#add({ pulled: copies, pushed: copies }, undefined);
   }
 
+  /** Counts columns of sets of GROUP BY. @throws SvcError 400 `too_complex` */
+  grouped(columns: number): void {
+    this.#add({ pulled: columns / 2, pushed: columns / 2 }, undefined, 'it has too many grouping sets');
+  }
+
   /** Counts the join of some relations. @throws SvcError 400 `too_complex` */
   joined(relations: number): void {
     const nodes = relations ** 3 / JOINS_OF_A_NODE;

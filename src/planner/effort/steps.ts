@@ -114,8 +114,11 @@ export function stepsOf(name: string, args: readonly Node[], sizes: readonly Siz
       0,
     );
   if (!JSON_PATHS.has(name)) return QUADRATIC.has(name) ? bytes ** 2 : bytes ** 2 / 8;
-  const { comparisons, parts } = pathCounts(args[1]);
-  return onePass(bytes) + 2 * comparisons * (bytesWithNumbers(first, SEARCHED) * parts) ** 2;
+  const { comparisons, parts, deep } = pathCounts(args[1]);
+  const document = bytesWithNumbers(first, SEARCHED);
+  // each of several `**` visits all levels below each value that the one before has found, and a result may copy them
+  const visits = deep > 1 ? document * (document / 4) ** deep : 0;
+  return onePass(bytes) + 2 * comparisons * (document * parts) ** 2 + visits;
 }
 
 /** The steps of reading a value once. */
@@ -140,18 +143,18 @@ const SINGLE_VALUE_BEFORE = /(^|[(&|!]) ?(- ?)?(\d{1,40}(\.\d{1,40})?|"|true|fal
 const MAX_PATH_LENGTH = 10_000;
 
 /**
- * The number of comparisons in a JSON path between parts of the document, and the number of parts of the path that may select several values. A comparison takes each
+ * The number of comparisons in a JSON path between parts of the document, of parts of the path that may select several values, and of `**`. A comparison takes each
  * pair of array elements, with or without `[*]`: in lax mode PostgreSQL unwraps arrays.
  */
-function pathCounts(path: Node | undefined): { readonly comparisons: number; readonly parts: number } {
+function pathCounts(path: Node | undefined): { readonly comparisons: number; readonly parts: number; readonly deep: number } {
   const bare = path && 'TypeCast' in path ? path.TypeCast.arg : path;
   const whole = bare && 'A_Const' in bare ? bare.A_Const.sval?.sval : undefined;
-  if (whole === undefined || whole.length > MAX_PATH_LENGTH) return { comparisons: 10, parts: 10 };
+  if (whole === undefined || whole.length > MAX_PATH_LENGTH) return { comparisons: 10, parts: 10, deep: 1 };
   const text = whole.replace(/"(?:[^"\\]|\\.)*"/gs, '"').replace(/\s+/g, ' ');
   let comparisons = 0;
   for (const { 0: sign, index } of text.matchAll(/==|!=|<>|<=|>=|<|>/g))
     if (!SINGLE_VALUE_AFTER.test(text.slice(index + sign.length)) && !SINGLE_VALUE_BEFORE.test(text.slice(0, index))) comparisons++;
-  return { comparisons, parts: Math.max(1, text.match(/\*|,|\bto\b|\blast\b/g)?.length ?? 0) };
+  return { comparisons, parts: Math.max(1, text.match(/\*|,|\bto\b|\blast\b/g)?.length ?? 0), deep: text.match(/\*\*/g)?.length ?? 0 };
 }
 
 /** How often PostgreSQL has the left operand of an operator: BETWEEN and IN compare it several times. */

@@ -33,6 +33,13 @@ describe('refused', () => {
     "SELECT jsonb_path_match(jsonb_agg(i), '$[*] == -$[*]') AS l FROM generate_series(1, 30000) i",
     "SELECT jsonb_agg(i) @? '$ ? (@[*] == -@[*])' AS l FROM generate_series(1, 30000) i",
     `SELECT to_date(${LONG}, repeat('Y', 300000)) AS l`,
+    // several `**` visit each level below each level
+    `SELECT jsonb_path_query_array('${'['.repeat(300)}1${']'.repeat(300)}', '$.**.**.**') AS l`,
+    `SELECT jsonb_path_exists('${'['.repeat(500)}1${']'.repeat(500)}', '$.**.**{1 to 9}.**.** ? (@ == 2)') AS l`,
+    `SELECT jsonb_path_exists('${'['.repeat(1000)}1${']'.repeat(1000)}', '$.**.** ? (@ == 2)') AS l`,
+    // known lengths together are no unknown length
+    `SELECT format('${'%1$s'.repeat(10000)}', t) AS l FROM (SELECT repeat('x', 100000) AS t) v`,
+    "SELECT area(path(polygon(30000000, '<(0,0),1>'::circle))) AS l",
     "SELECT numnode((repeat('a & ', 200000) || 'a')::tsquery) AS l",
     `SELECT ${'upper('.repeat(9)}repeat('x', 30000000)${')'.repeat(9)} AS l`,
     // a value of unknown length may have 1 GB
@@ -273,6 +280,7 @@ describe('planned', () => {
     'SELECT u.name, upper(u.name) AS l FROM svc.person a JOIN svc.person b USING (name) AS u',
     "SELECT repeat('#', ascii(name) / 10) AS bar, initcap(lpad(name, ascii(name), '.')) AS l, to_jsonb(rpad(name, ascii(name))) AS m FROM svc.person",
     "SELECT upper(string_agg(chr(i), '')) AS l, md5(string_agg(i::text, ',' ORDER BY i)) AS m FROM generate_series(65, 90) i",
+    `SELECT jsonb_path_query_array(jsonb_build_object('a', name), '$.**.name') AS l, jsonb_path_exists(to_jsonb(name), '$.**.a.**.b ? (@ == 1)') AS m FROM svc.person`,
     "SELECT to_jsonb(array_agg(i)) AS l, jsonb_path_query_array(jsonb_agg(i), '$[*] ? (@ > 3)') AS m FROM generate_series(1, 1000) i",
     "SELECT jsonb_path_query_array(jsonb_agg(jsonb_build_object('n', name, 'lines', jsonb_build_array(1, 2))), '$[*].lines[*] ? (@ > 1 && @ < 5.5 || @ == -3)') AS l FROM svc.person",
     `SELECT jsonb_path_exists(jsonb_agg(jsonb_build_object('a', name, 'b', 1)), '$[*] ? (@."a" == "x > y" || true == @.c)') AS l FROM svc.person`,
@@ -493,6 +501,9 @@ describe('expressions that PostgreSQL repeats when it plans a statement', () => 
     `SELECT count(*) AS n FROM svc.employee c0 ${Array.from({ length: 200 }, (_, i) => `LEFT JOIN svc.employee c${i + 1} ON c${i + 1}.party_id = c${i}.boss_id`).join(' ')}`,
     chain(8, 'NOT MATERIALIZED', (c) => `SELECT x.a FROM ${c} x JOIN ${c} y ON x.a = y.a`),
     `SELECT count(*) AS n FROM svc.town t WHERE ${Array.from({ length: 900 }, (_, i) => `EXISTS (SELECT 1 FROM svc.town u WHERE u.town_id = t.town_id + ${i})`).join(' AND ')}`,
+    // it writes out the sets of GROUP BY
+    `SELECT count(*) AS n FROM svc.employee GROUP BY ${Array.from({ length: 200 }, (_, i) => `salary + ${i}`).join(', ')}, CUBE (${Array.from({ length: 12 }, (_, i) => `firm_id + ${i}`).join(', ')})`,
+    `SELECT * FROM (${Array.from({ length: 10 }, (_, k) => `SELECT count(*) AS n FROM svc.employee GROUP BY CUBE (${Array.from({ length: 12 }, (_, i) => `firm_id + ${i + k}`).join(', ')})`).join(' UNION ALL ')}) u`,
     // two columns from both of the next ones
     `SELECT a, b FROM ${Array.from({ length: 20 }).reduce<string>((inner) => `(SELECT a + b AS a, a - b AS b FROM ${inner} x)`, '(SELECT town_id AS a, town_id AS b FROM svc.town)')} y`,
   ])('are limited: %#', (sql) => {
@@ -514,6 +525,8 @@ describe('expressions that PostgreSQL repeats when it plans a statement', () => 
     `SELECT ${Array.from({ length: 100 }, (_, i) => `town_id BETWEEN ${i} AND ${i + 10} AS c${i}`).join(', ')} FROM svc.town`,
     chain(30, 'MATERIALIZED', (c) => `SELECT a + a AS a FROM ${c}`),
     chain(900, 'MATERIALIZED', (c) => `SELECT a + 1 AS a FROM ${c}`),
+    'SELECT count(*) AS n FROM svc.employee GROUP BY CUBE (name, salary, town_id, born, firm_id, boss_id), ROLLUP (party_id, salary)',
+    `SELECT count(*) AS n FROM svc.employee GROUP BY GROUPING SETS (${Array(1000).fill('(name, salary), ()').join(', ')})`,
     chain(100, '', (c) => `SELECT a + 1 AS a FROM ${c}`),
     chain(60, '', (c) => `SELECT x.a FROM ${c} x JOIN svc.town y ON y.town_id = x.a`),
     `SELECT ${Array.from({ length: 100 }, (_, i) => `(SELECT count(*) FROM svc.employee e WHERE e.town_id = t.town_id AND e.salary > ${i}) AS c${i}`).join(', ')} FROM svc.town t`,
