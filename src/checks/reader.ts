@@ -53,7 +53,7 @@ interface Form {
 }
 
 /** What is known of a layout that has changed: each table may be distributed. */
-const ANYWHERE = targetFor(new Map());
+const ANYWHERE = targetFor(undefined);
 
 /** The name of the view in which `over` provides the rows of one mapping. */
 export const ROWS = 'mapping_rows';

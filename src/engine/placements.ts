@@ -8,11 +8,18 @@ import { DatasourceFault } from './errors.ts';
 import type { Check } from './rows.ts';
 import { fixed, type OwnText, written } from './statement.ts';
 
-/** The tables that are distributed by the hash of a column, and reference tables (as null). Only 10,000 are read. */
-export const PLACEMENTS = fixed`SELECT json_build_array(json_build_array(n.nspname, c.relname), CASE WHEN p.partmethod = 'h' THEN json_build_object('column', a.attname, 'group', p.colocationid) END)::text
+/** The tables that are distributed by the hash of a column, and reference tables (as null), of which only 10,000 are read; and views with set operations, also in views below them. */
+export const PLACEMENTS = fixed`WITH RECURSIVE unions(oid) AS (
+    SELECT ev_class FROM pg_catalog.pg_rewrite WHERE ev_action::text LIKE '%{SETOPERATIONSTMT %'
+    UNION SELECT w.ev_class FROM unions u JOIN pg_catalog.pg_depend d ON d.refclassid = 'pg_catalog.pg_class'::regclass AND d.refobjid = u.oid AND d.classid = 'pg_catalog.pg_rewrite'::regclass
+      JOIN pg_catalog.pg_rewrite w ON w.oid = d.objid)
+  (SELECT json_build_array(json_build_array(n.nspname, c.relname), 'union')::text
+  FROM unions u JOIN pg_catalog.pg_class c ON c.oid = u.oid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+  WHERE c.relkind = 'v' AND n.nspname NOT IN ('pg_catalog', 'information_schema') ORDER BY 1)
+  UNION ALL (SELECT json_build_array(json_build_array(n.nspname, c.relname), CASE WHEN p.partmethod = 'h' THEN json_build_object('column', a.attname, 'group', p.colocationid) END)::text
   FROM pg_catalog.pg_dist_partition p JOIN pg_catalog.pg_class c ON c.oid = p.logicalrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
   LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = substring(p.partkey from ':varattno ([0-9]+)')::integer
-  WHERE CASE p.partmethod WHEN 'h' THEN p.colocationid > 0 AND a.attnum IS NOT NULL ELSE p.partmethod = 'n' AND p.repmodel = 't' END ORDER BY 1 LIMIT 10000`;
+  WHERE CASE p.partmethod WHEN 'h' THEN p.colocationid > 0 AND a.attnum IS NOT NULL ELSE p.partmethod = 'n' AND p.repmodel = 't' END ORDER BY 1 LIMIT 10000)`;
 
 const UNDEFINED_TABLE = '42P01';
 
@@ -20,7 +27,7 @@ const UNDEFINED_TABLE = '42P01';
 export const placementsIn = (rows: readonly (readonly (string | null)[])[]): Placements =>
   new Map(
     rows.map(([json]) => {
-      const [table, placed] = JSON.parse(json ?? 'null') as [unknown, Placed | null];
+      const [table, placed] = JSON.parse(json ?? 'null') as [unknown, Placed | 'union' | null];
       return [JSON.stringify(table), placed] as const;
     }),
   );

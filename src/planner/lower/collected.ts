@@ -157,7 +157,7 @@ function rowsOf(table: RangeVar, { block, names, isSingle, isOptional, declared,
 }
 
 /** The names of columns in a block and in its sub-queries. */
-class Names {
+export class Names {
   readonly #qualified = new Map<string, Set<string>>();
   readonly #unqualified = new Set<string>();
   /** False if a star, a whole row, or a name with a schema is among them. */

@@ -17,14 +17,19 @@ import { walkSteps } from './walk-together.ts';
 /** The name of the column. No other column begins so. */
 const KEY = '~d';
 
-/** What plans need for tables that are distributed in this way. */
-export const targetFor = (placements: Placements): Target => ({
+const isPlaced = (placements: Placements, schema: string, table: string): boolean => {
+  const placed = placements.get(JSON.stringify([schema, table]));
+  return placed !== undefined && placed !== 'union';
+};
+
+/** What plans need for tables that are distributed in this way; undefined: nothing is known, and each table may be distributed, or a view with a union. */
+export const targetFor = (known: Placements | undefined, placements: Placements = known ?? new Map()): Target => ({
   apply: (statement, declared, isExact = false) => {
     sendFilters(statement, (schema, table) => Boolean(placements.get(JSON.stringify([schema, table]))), isExact);
     if (declared.some((d) => placements.get(JSON.stringify([d.schema, d.name])) !== null)) dropUnread(statement);
     keyUnions(statement, placements, declared);
-    keepExists(statement, (schema, table) => placements.has(JSON.stringify([schema, table])));
-    return separateUnions(statement, placements);
+    keepExists(statement, (schema, table) => isPlaced(placements, schema, table));
+    return separateUnions(statement, known, declared);
   },
   walksOver: (schema, table) => (placements.get(JSON.stringify([schema, table])) ? walkSteps : undefined),
 });
@@ -38,7 +43,7 @@ export function keyUnions(statement: SelectStmt, all: Placements, declared: Decl
   for (const { schema, name, columns } of declared) {
     const key = JSON.stringify([schema, name]);
     const placed = all.get(key);
-    if (placed && columns.has(placed.column)) placements.set(key, placed);
+    if (placed && placed !== 'union' && columns.has(placed.column)) placements.set(key, placed);
   }
   const keys = new Keys(placements);
   for (const block of blocksOf(statement)) for (const [alias, query] of unionsOf(block.fromClause)) if (addsUnseen(block, alias)) keys.of(query)?.add();
@@ -69,9 +74,9 @@ interface Key {
 }
 
 class Keys {
-  readonly #placements: Placements;
+  readonly #placements: ReadonlyMap<string, Placed>;
 
-  constructor(placements: Placements) {
+  constructor(placements: ReadonlyMap<string, Placed>) {
     this.#placements = placements;
   }
 

@@ -4,29 +4,76 @@
  * (docs/design/sql-shapes.md#unions-in-joins). A table of which nothing is known counts as distributed.
  */
 import type { Placements } from '../plan/context.ts';
-import { type Node, OFFSET_ZERO, type SelectStmt, walk } from '../plan/tree.ts';
+import { and, clone, column, conjuncts, type Node, OFFSET_ZERO, type SelectStmt, select, target, walk } from '../plan/tree.ts';
+import type { Declared } from '../verify/index.ts';
+import { Names } from './collected.ts';
+import { blocksOf } from './correlated.ts';
+import { comparesColumn } from './far-filters.ts';
 
 /**
- * Adds OFFSET 0 to unions that read distributed tables, if other such tables are read next to them (in place).
+ * Adds OFFSET 0 to unions that read distributed tables, if other such tables are read next to them, and reads views with unions by a sub-select with OFFSET 0 there (in place).
+ * @param known undefined: each table may be a view with a union
  * @returns the reference tables on which it relies, as in the placements: if one of them were distributed, another union would need it
  */
-export function separateUnions(statement: SelectStmt, placements: Placements): string[] {
+export function separateUnions(statement: SelectStmt, known: Placements | undefined, declared: Declared['tables']): string[] {
+  const views = new Set<Node>();
+  const relied = separate(statement, known, views);
+  for (const block of views.size > 0 ? blocksOf(statement) : [])
+    if (block.fromClause) block.fromClause = block.fromClause.map((item) => separated(item, block, views, declared));
+  return relied;
+}
+
+function separate(statement: SelectStmt, known: Placements | undefined, views: Set<Node>): string[] {
+  const placeOf = (table: string): ReturnType<Placements['get']> => (known ? known.get(table) : 'union');
   const all = new Unit({ SelectStmt: statement });
-  const distributed = (tables: readonly string[]): number => tables.filter((t) => placements.get(t) !== null).length;
+  const distributed = (tables: readonly string[]): number => tables.filter((t) => placeOf(t) !== null).length;
   const relied = new Set<string>();
+  const rely = (): void => {
+    for (const t of all.tables) if (placeOf(t) === null) relied.add(t);
+  };
   for (const union of all.unions) {
     const own = new Unit(union).tables;
     if (distributed(own) > 0 && distributed(own) < distributed(all.tables)) {
       if ('SelectStmt' in union) Object.assign(union.SelectStmt, OFFSET_ZERO);
-    } else if (own.length > 0 && own.length < all.tables.length) for (const t of all.tables) if (placements.get(t) === null) relied.add(t);
+    } else if (own.length > 0 && own.length < all.tables.length) rely();
   }
-  return [...relied, ...all.others.flatMap((query) => separateUnions(query, placements))];
+  for (const [i, place] of all.places.entries()) {
+    if (placeOf(all.tables[i] ?? '') !== 'union' || all.tables.length === 1) continue;
+    if (distributed(all.tables) > 1) views.add(place);
+    else rely();
+  }
+  return [...relied, ...all.others.flatMap((query) => separate(query, known, views))];
+}
+
+/** An item of FROM with the rows of views read by themselves. Comparisons of the only item with constants are repeated there. */
+function separated(item: Node, block: SelectStmt, views: ReadonlySet<Node>, declared: Declared['tables']): Node {
+  if ('JoinExpr' in item) {
+    const { larg, rarg } = item.JoinExpr;
+    const inner = (side: Node | undefined): { larg?: Node } => (side ? { larg: separated(side, block, views, declared) } : {});
+    return { JoinExpr: { ...item.JoinExpr, ...inner(larg), ...(rarg ? { rarg: separated(rarg, block, views, declared) } : {}) } };
+  }
+  if (!('RangeVar' in item) || !views.has(item)) return item;
+  const { schemaname, relname = '', alias } = item.RangeVar;
+  const name = alias?.aliasname ?? relname;
+  const known = declared.find((d) => d.schema === schemaname && d.name === relname);
+  const isOnly = block.fromClause?.length === 1 && block.fromClause[0] === item;
+  const columns = known && !alias?.colnames?.length ? new Names(block).of(name, isOnly, known) : undefined;
+  const where = isOnly ? and(conjuncts(block.whereClause).filter(comparesColumn).map(clone)) : undefined;
+  const rows = select({
+    targetList:
+      columns && columns.size > 0 ? [...columns].map((c) => target(column(name, c), c)) : [{ ResTarget: { val: { ColumnRef: { fields: [{ A_Star: {} }] } } } }],
+    fromClause: [{ RangeVar: { ...item.RangeVar } }],
+    ...(where ? { whereClause: where } : {}),
+    ...OFFSET_ZERO,
+  });
+  return { RangeSubselect: { subquery: { SelectStmt: rows }, alias: { aliasname: name } } };
 }
 
 /** What Citus plans together: a query without the parts that it runs by themselves. */
 class Unit {
   /** The tables that it reads, one for each place. */
   readonly tables: string[] = [];
+  readonly places: Node[] = [];
   readonly unions: Node[] = [];
   /** Queries that are executed by themselves. */
   readonly others: SelectStmt[] = [];
@@ -37,7 +84,10 @@ class Unit {
     walk([query], (n) => {
       const { recursive, ctes = [] } = ('SelectStmt' in n && n.SelectStmt.withClause) || {};
       if (recursive) for (const c of ctes) if ('CommonTableExpr' in c) this.#recursions.add(c.CommonTableExpr.ctequery);
-      if ('RangeVar' in n && n.RangeVar.schemaname) this.tables.push(JSON.stringify([n.RangeVar.schemaname, n.RangeVar.relname]));
+      if ('RangeVar' in n && n.RangeVar.schemaname) {
+        this.tables.push(JSON.stringify([n.RangeVar.schemaname, n.RangeVar.relname]));
+        this.places.push(n);
+      }
       if ('CommonTableExpr' in n && n.CommonTableExpr.ctematerialized === 'CTEMaterializeAlways') return this.#separate(n.CommonTableExpr.ctequery);
       if (!('SelectStmt' in n) || n === query || n.SelectStmt === (query as { SelectStmt?: SelectStmt }).SelectStmt) return true;
       if (n.SelectStmt.limitCount || n.SelectStmt.limitOffset) return this.#separate(n);

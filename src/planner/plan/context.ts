@@ -97,8 +97,11 @@ export interface Placed {
   readonly group: number;
 }
 
-/** Where tables are, by the JSON text of their schema and name; null: each worker has all rows (reference tables). Nothing is known of others: they may be distributed. */
-export type Placements = ReadonlyMap<string, Placed | null>;
+/**
+ * Where tables are, by the JSON text of their schema and name; null: each worker has all rows (reference tables); `union`: a view with a set operation. Nothing is known of
+ * others: they may be distributed.
+ */
+export type Placements = ReadonlyMap<string, Placed | 'union' | null>;
 
 /** Cached cubes (../cached/reading.ts). */
 export interface CubeTables {

@@ -25,7 +25,7 @@ type Store = Pick<Runtime, 'db' | 'waitUntil' | 'log'>;
 const renewed = new Map<string, number>();
 
 /** What is known of a distributed datasource that does not say where it has its tables: each of them may be distributed. */
-export const UNKNOWN: Places = { target: targetFor(new Map()), text: '' };
+export const UNKNOWN: Places = { target: targetFor(undefined), text: '' };
 /** A database without Citus, on a server with it. */
 const UNDISTRIBUTED: Places = { target: { apply: () => [] }, text: 'null' };
 
@@ -42,7 +42,7 @@ export const placesOf =
 
 function placesIn(text: string): Places {
   if (text === UNDISTRIBUTED.text) return UNDISTRIBUTED;
-  const placements: Placements = new Map(JSON.parse(text) as [string, Placed | null][]);
+  const placements: Placements = new Map(JSON.parse(text) as [string, Placed | 'union' | null][]);
   return { target: targetFor(placements), text };
 }
 
@@ -97,8 +97,10 @@ export function renewLater(runtime: Store & Pick<Runtime, 'now'>, snapshot: Pick
  */
 export async function targetNow(snapshot: Pick<Snapshot, 'datasources'>, datasource: Datasource | undefined): Promise<Target | undefined> {
   if (datasource === undefined || !(datasourceRow(snapshot, datasource.name)?.placed || isDistributed(datasource))) return undefined;
-  const placements = await placementsOf(datasource, TIMEOUT_MS).catch((): Placements => new Map());
-  return placements && targetFor(placements);
+  return placementsOf(datasource, TIMEOUT_MS).then(
+    (placements) => placements && targetFor(placements),
+    () => UNKNOWN.target,
+  );
 }
 
 /** A finished SELECT as a target needs it: the plan of the table of a cube or view knows no target, so that its digest is the same wherever the tables are. */
