@@ -5,8 +5,9 @@ import type { Model, Tags } from './model.ts';
 const MIN_SHARED = 11;
 const MAX_SHARED = 128;
 
-const NO_ITEMS: readonly never[] = Object.freeze([]);
-const NO_MEMBERS: Tags = Object.freeze({});
+/** The empty list and the empty object of all models. */
+export const NO_ITEMS: readonly never[] = Object.freeze([]);
+export const NO_MEMBERS: Tags = Object.freeze({});
 
 /** Parses a model's JSON and shares equal names, all empty lists and all empty objects. @throws SyntaxError */
 export function parseModel(text: string): Model {

@@ -1,6 +1,7 @@
 /** Errors that several statements share. */
 import { badRequest, didYouMean, nearest, quoted, type SvcError } from '../../errors.ts';
 import type { Name, TagList } from '../../language/statements.ts';
+import { NO_MEMBERS } from '../compact.ts';
 import type { Tags } from '../model.ts';
 import { ENTITY_COLUMNS, fold, looksLikeAnother, sameName, THING } from '../names.ts';
 
@@ -48,6 +49,7 @@ export function notThing(name: Name, verb: string): void {
 
 /** Tags as stored. @throws SvcError 400 `exists` if a key occurs twice */
 export function tagsOf(list: TagList): Tags {
+  if (list.length === 0) return NO_MEMBERS;
   const tags = new Map<string, string>();
   for (const { key, value } of list) {
     if (tags.has(key.text)) throw badRequest('exists', `the tag ${quoted(key.text)} occurs twice`, { offset: key.offset });

@@ -1,6 +1,7 @@
 /** CREATE [OR REPLACE] CONCEPT. Objects that it refers to may be created later in the script, so finish.ts checks the references. */
 import { badRequest, quoted } from '../../errors.ts';
 import type { ConceptElement, CreateConcept, Name } from '../../language/statements.ts';
+import { NO_MEMBERS } from '../compact.ts';
 import type { ConceptDef, LogicDef, Model, PropertyDef, RelationshipDef, Transitivity } from '../model.ts';
 import { fold, sameName, THING } from '../names.ts';
 import { parseType } from '../types.ts';
@@ -95,7 +96,7 @@ class ConceptBuilder {
           offset: name.offset,
         });
       this.#context.places.set(name.offset, 'property', name.text);
-      this.created.push({ name: name.text, type, multi, description: null, tags: {}, expression: null });
+      this.created.push({ name: name.text, type, multi, description: null, tags: NO_MEMBERS, expression: null });
       return name.text;
     }
     if (known.type !== type) {

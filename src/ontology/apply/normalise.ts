@@ -2,6 +2,7 @@
  * Gives the names inside a model their declared spelling, and link mappings their direction. Runs at the end of a script,
  * when everything is defined. Names that cannot be resolved stay unchanged, and the checks reject them.
  */
+import { NO_ITEMS } from '../compact.ts';
 import type { Graph } from '../graph.ts';
 import type { relationshipOf } from '../links.ts';
 import type { ConceptDef, LinkDef, LinkEnd, MappingDef, Model } from '../model.ts';
@@ -11,14 +12,14 @@ export function normalise(before: Model, after: Model, graph: Graph, links: (lin
   const old = new Set<object>([...before.concepts, ...before.mappings]);
   const names = spellings(graph);
   let changed = false;
-  const each = <T extends object>(values: readonly T[], make: (value: T) => T): readonly T[] =>
+  const renew = <T extends object>(values: readonly T[], make: (value: T) => T): readonly T[] =>
     values.map((value) => {
       if (old.has(value)) return value;
       changed = true;
       return make(value);
     });
-  const concepts = each(after.concepts, (c) => concept(c, names));
-  const mappings = each(after.mappings, (m) => mapping(m, names, links));
+  const concepts = renew(after.concepts, (c) => concept(c, names));
+  const mappings = renew(after.mappings, (m) => mapping(m, names, links));
   return changed ? { ...after, concepts, mappings } : after;
 }
 
@@ -34,19 +35,22 @@ const spellings = (graph: Graph): Spellings => ({
   measure: (name) => graph.measure(name)?.name ?? name,
 });
 
+/** `list.map(make)`; all empty lists are one. */
+const each = <T, U>(list: readonly T[], make: (value: T) => U): readonly U[] => (list.length === 0 ? NO_ITEMS : list.map(make));
+
 const concept = (c: ConceptDef, names: Spellings): ConceptDef => ({
   ...c,
-  parents: c.parents.map(names.concept),
-  properties: c.properties.map(names.property),
-  multi: c.multi.map(names.property),
-  measures: c.measures.map(names.measure),
-  primaryKey: c.primaryKey.map(names.property),
-  label: c.label.map(names.property),
-  relationships: c.relationships.map((r) => ({
+  parents: each(c.parents, names.concept),
+  properties: each(c.properties, names.property),
+  multi: each(c.multi, names.property),
+  measures: each(c.measures, names.measure),
+  primaryKey: each(c.primaryKey, names.property),
+  label: each(c.label, names.property),
+  relationships: each(c.relationships, (r) => ({
     ...r,
     target: names.concept(r.target),
-    source: r.source.map(names.property),
-    references: r.references.map(names.property),
+    source: each(r.source, names.property),
+    references: each(r.references, names.property),
   })),
   logic: c.logic && { ...c.logic, concept: names.concept(c.logic.concept) },
 });

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { largeModel } from '../../../bench/lib/large-model.ts';
 import { parseModel } from '../../../src/ontology/compact.ts';
 import { compile } from '../../../src/ontology/compile.ts';
+import { run } from './script.ts';
 
 const MIB = 1024 * 1024;
 
@@ -52,4 +53,11 @@ describe('a stored model in memory', () => {
     expect(kept / MIB).toBeGreaterThan(1);
     expect(kept / MIB).toBeLessThan(12);
   });
+});
+
+it('a script makes concepts with the same shared values', () => {
+  const { concepts, properties } = run('CREATE CONCEPT a (k int); CREATE CONCEPT b (l int)').model;
+  const [a, b] = concepts;
+  expect([a?.multi === b?.measures, a?.tags === properties[0]?.tags, a?.parents === b?.label]).toEqual([true, true, true]);
+  expect(a?.multi).toEqual([]);
 });
