@@ -2,8 +2,8 @@
 import { identifier } from '../planner/print/lexical.ts';
 import type { Diagnosis, Line, Rights } from './doctor-role.ts';
 
-/** The settings that decide how workers write values. Their differences would be differences of answers. */
-const WRITTEN_BY = ['TimeZone', 'DateStyle', 'IntervalStyle', 'extra_float_digits', 'bytea_output'] as const;
+/** The settings that decide how workers write values, whose differences would be differences of answers, and `jit`, which no time limit interrupts. */
+const NEEDED = ['TimeZone', 'DateStyle', 'IntervalStyle', 'extra_float_digits', 'bytea_output', 'jit'] as const;
 /** The settings for which servers often have values of their own. */
 const OFTEN_CHANGED: ReadonlySet<string> = new Set(['TimeZone', 'DateStyle']);
 
@@ -29,8 +29,8 @@ export function nodeLines(
 ): Diagnosis[] {
   if (!isDistributed) return [];
   const has = new Map(own.map((text) => [text.slice(0, text.indexOf('=')).toLowerCase(), text.slice(text.indexOf('=') + 1)] as const));
-  const missing = WRITTEN_BY.filter((name) => has.get(name.toLowerCase()) !== wanted[name]);
-  if (missing.length === 0) return [line('ok', `the role ${role} has the settings that decide how Citus' workers write values`)];
+  const missing = NEEDED.filter((name) => has.get(name.toLowerCase()) !== wanted[name]);
+  if (missing.length === 0) return [line('ok', `the role ${role} has the settings that Citus' workers need`)];
   const alter = missing.map((name) => `ALTER ROLE ${identifier(role)} SET ${identifier(name)} = '${wanted[name]}'`).join('; ');
   const state = missing.some((name) => OFTEN_CHANGED.has(name)) ? 'fail' : 'warn';
   return [line(state, `on Citus the role ${role} itself must have ${missing.join(', ')}, otherwise workers use their own: ${alter}`)];

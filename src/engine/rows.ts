@@ -53,6 +53,8 @@ export interface RowCounts {
 export interface RowStream {
   /** The complete array if it is at most 1 MiB. */
   readonly whole: Uint8Array | undefined;
+  /** True if the rows count only when the stream has ended (`checkAfter`): it must be read to its end, also if no more rows are needed. */
+  readonly isTentative?: boolean;
   /** The array as a stream. It fails with a SvcError if the datasource fails or `maxBytes` is exceeded. */
   readonly stream: ReadableStream<Uint8Array>;
   /** The array between two texts: bytes if it is complete, else a stream. */
@@ -85,7 +87,8 @@ export async function runRows(ds: Datasource, request: RowsRequest): Promise<Row
     if (sent.probed || request.check !== undefined) readCaptured(ds, sent, request.check);
     const { checkAfter } = request;
     const accept = (): void => checkAfter?.accept(parsedResults(cutter.captured()).at(-1)?.rows);
-    if (source.reader !== undefined) return new StreamedRows(source, source.reader, exchange, { cutter, accept, maxBytes: request.maxBytes });
+    const isTentative = checkAfter !== undefined;
+    if (source.reader !== undefined) return new StreamedRows(source, source.reader, exchange, { cutter, accept, isTentative, maxBytes: request.maxBytes });
     accept();
     share.end();
     return wholeRows(source, cutter);
@@ -229,12 +232,15 @@ interface Reading {
   readonly cutter: RowCutter;
   /** Called at the end of the answer. @throws if its rows do not count */
   readonly accept: () => void;
+  /** True if it may throw. */
+  readonly isTentative: boolean;
   readonly maxBytes: number;
 }
 
 /** Rows of which a part waits in memory and the rest is read from the datasource. */
 class StreamedRows implements RowStream {
   readonly whole = undefined;
+  readonly isTentative: boolean;
   readonly done: Promise<RowCounts>;
   readonly #exchange: Exchange;
   readonly #cutter: RowCutter;
@@ -246,6 +252,8 @@ class StreamedRows implements RowStream {
   readonly #reject: (reason: unknown) => void;
   /** Pieces of the array that are here already. */
   readonly #queue: Uint8Array[];
+  /** A piece that may be the last one, which waits until the rows count. */
+  #held: Uint8Array | undefined;
   /** Their bytes. */
   #waiting: number;
   /** Bytes of the array so far. */
@@ -254,7 +262,7 @@ class StreamedRows implements RowStream {
   #received: number;
   #plain: ReadableStream<Uint8Array> | undefined;
 
-  constructor(source: FirstBytes, reader: BodyReader, exchange: Exchange, { cutter, accept, maxBytes }: Reading) {
+  constructor(source: FirstBytes, reader: BodyReader, exchange: Exchange, { cutter, accept, isTentative, maxBytes }: Reading) {
     const { promise, resolve, reject } = Promise.withResolvers<RowCounts>();
     promise.catch(() => undefined);
     this.done = promise;
@@ -263,6 +271,7 @@ class StreamedRows implements RowStream {
     this.#exchange = exchange;
     this.#cutter = cutter;
     this.#accept = accept;
+    this.isTentative = isTentative;
     this.#reader = reader;
     this.#maxBytes = maxBytes;
     this.#share = source.share;
@@ -288,7 +297,7 @@ class StreamedRows implements RowStream {
             return;
           }
           try {
-            const piece = this.#kept() ?? (await this.#next());
+            const piece = await this.#piece();
             if (piece !== undefined) {
               controller.enqueue(piece);
               return;
@@ -317,6 +326,15 @@ class StreamedRows implements RowStream {
     this.#share.end();
     this.#exchange.abort();
     this.#reject(reason);
+  }
+
+  /** The next piece of the array; undefined at its end. The one that closes the array is not returned before the rows count. */
+  async #piece(): Promise<Uint8Array | undefined> {
+    const read = async (): Promise<Uint8Array | undefined> => this.#kept() ?? (await this.#next());
+    if (!this.isTentative) return read();
+    const piece = this.#held ?? (await read());
+    this.#held = piece && (await read());
+    return piece;
   }
 
   /** The next piece of those that are here already. @throws SvcError 503 `busy` if they were dropped */

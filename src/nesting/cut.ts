@@ -14,7 +14,7 @@ export const BATCH_BYTES = 4 * ANSWER_BYTES;
 export type CutAnswer =
   | {
       readonly kind: 'rows';
-      readonly rows: { readonly whole?: Uint8Array | undefined; readonly stream: AsyncIterable<Uint8Array>; cancel(): void };
+      readonly rows: { readonly whole?: Uint8Array | undefined; readonly stream: AsyncIterable<Uint8Array>; readonly isTentative?: boolean; cancel(): void };
       readonly owner: string;
       readonly shape: { readonly columns: readonly unknown[] };
     }
@@ -136,15 +136,17 @@ async function cutAnswer(answer: CutAnswer, limit: number, budget: Budget): Prom
   });
   try {
     for await (const bytes of rows.stream) {
+      // whether rows count that are tentative is known at the end
+      if (cut.full) continue;
       reader.push(text.decode(bytes, { stream: true }), take);
-      if (cut.full) {
+      if (cut.full && !rows.isTentative) {
         rows.cancel();
         return cut;
       }
       // a character beyond Latin-1 makes a text take two bytes for each unit
       share.keep(2 * (reader.kept + cut.length));
     }
-    reader.finish(take);
+    if (!cut.full) reader.finish(take);
     return cut;
   } catch (error) {
     rows.cancel();

@@ -1,6 +1,6 @@
 /** Where Citus has the tables of a datasource: read once, kept by the catalog, and printed by `kg doctor`. The tables of Citus' own catalog are simulated. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { CATALOG_OWNER, READER } from '../../dev/roles.ts';
+import { CATALOG_OWNER, DEVELOPER, READER } from '../../dev/roles.ts';
 import { forgetSnapshots } from '../../src/catalog/snapshot.ts';
 import { main } from '../../src/cli/kg.ts';
 import { parseDatasourceSecret } from '../../src/engine/datasource.ts';
@@ -29,6 +29,7 @@ beforeAll(async () => {
   service = await startService({
     tables: [
       'CREATE SCHEMA shop',
+      'CREATE SCHEMA cached',
       'CREATE TABLE shop.t_near (k integer, city text)',
       'CREATE TABLE shop.t_far (city text, k integer)',
       'CREATE TABLE shop.t_kind (k integer)',
@@ -38,6 +39,11 @@ beforeAll(async () => {
     ],
     parts: { waitUntil: (work) => void waiting.push(work) },
     database: {},
+    settings: (database) => ({
+      DATASOURCE_MAIN_WRITER: database.secret(DEVELOPER),
+      DATASOURCE_OTHER: database.secret(READER),
+      DATASOURCE_OTHER_WRITER: database.secret(DEVELOPER),
+    }),
   });
   for (const sql of CITUS) await service.database.superuser(sql);
   [forgetRoles, forgetTargets, forgetRenewals, forgetSnapshots].map((forget) => forget());
@@ -184,6 +190,72 @@ describe('a union that is joined with a reference table', () => {
     expect(await service.rows(JOINED, 'shop')).toEqual(ROWS);
     expect(requests()).toEqual(['C', 'P', 'O']);
     await place('GRANT SELECT ON pg_catalog.pg_dist_partition TO PUBLIC');
+  });
+
+  it('is planned for the new layout after a long answer was aborted', async () => {
+    const long =
+      'SELECT p.k, q.k AS l, r.k AS m, s.k AS n, repeat(p.city, 6000) AS city FROM svc.place p JOIN svc.kind t ON t.k < 9 JOIN svc.kind q ON q.k < 9 JOIN svc.kind r ON r.k < 9 JOIN svc.kind s ON s.k < 9';
+    const answer = async (): Promise<string> => {
+      const headers = { 'content-type': 'application/json', 'x-api-key': service.token };
+      const found = await service.fetch('/svc/api/query/', { method: 'POST', headers, body: JSON.stringify({ ontology_name: 'shop', query: long }) });
+      expect(found.status).toBe(200);
+      return found.text();
+    };
+    const before = JSON.parse(await answer());
+    expect(JSON.stringify(before).length).toBeGreaterThan(3_000_000);
+    service.reached();
+    await place(HASH);
+    await expect(answer()).rejects.toMatchObject({ code: 'datasource_conflict' });
+    expect(requests().filter((r) => r !== 'P')).toEqual(['C']);
+    await settled();
+    service.reached();
+    expect(JSON.parse(await answer())).toEqual(before);
+    expect(requests()).toEqual(['O']);
+  });
+
+  describe('in a cached table', () => {
+    /** Distributes the table by another column before a request with this text is sent. */
+    const changing = async (text: string, work: () => Promise<void>): Promise<void> => {
+      const real = globalThis.fetch;
+      globalThis.fetch = async (input, init) => {
+        if (String(init?.body).includes(text)) await place(HASH);
+        return real(input, init);
+      };
+      await work().finally(() => {
+        globalThis.fetch = real;
+      });
+    };
+    /** True if a query reads the cached table. */
+    const isRead = async (query: string): Promise<boolean> => {
+      forgetSnapshots();
+      service.reached();
+      expect(await service.rows(`${query} ORDER BY k`, 'shop')).toEqual(ROWS);
+      return service.reached().some((body) => body.includes('cached'));
+    };
+    beforeAll(async () => {
+      await service.rows(
+        `CREATE DATASOURCE other TYPE postgres SECRET 'DATASOURCE_OTHER'; ALTER ONTOLOGY shop ADD DATASOURCE other;
+CREATE ONTOLOGY VIEW joined AS ${JOINED.replace(' ORDER BY p.k', '')};
+CREATE CONCEPT both (k integer, city string, PRIMARY KEY (k));
+CREATE MAPPING m_both INTO both AS SELECT u.k, u.city FROM (SELECT k, city FROM shop.t_near UNION ALL SELECT k, city FROM shop.t_far) u JOIN shop.t_kind t ON t.k = u.k`,
+        'shop',
+      );
+    });
+
+    it.each([
+      ['CACHE VIEW joined', 'CREATE TABLE', 'SELECT k, city FROM vsvc.joined'],
+      ['CACHE MAPPING m_both', 'CREATE TABLE', 'SELECT k, city FROM svc.both'],
+      ['CACHE MAPPING m_both USING other', 'to_json(ARRAY', undefined],
+    ])('is no row that was read while the table was distributed: %s', async (cache, sent, query) => {
+      const statement = `${cache} OPTIONS (schema = 'cached', max_age = '1 hour')`;
+      await changing(sent, async () => expect(await service.fault(statement, 'shop')).toBe('503 datasource_conflict'));
+      if (query) expect(await isRead(query)).toBe(false);
+      service.reached();
+      await service.rows(statement, 'shop');
+      expect(requests()).toContain('O');
+      if (query) expect(await isRead(query)).toBe(true);
+      await service.rows(cache.replace(/^CACHE/, 'UNCACHE').replace(' USING other', ''), 'shop');
+    });
   });
 
   it('is answered with 503 if the table changes again and again', async () => {

@@ -4,7 +4,7 @@ import type { Diagnosis } from '../../../src/cli/doctor-role.ts';
 import { DEFAULT_SETTINGS } from '../../../src/engine/settings.ts';
 
 const line = (state: Diagnosis['state'], text: string): Diagnosis => ({ state, about: 'datasource main', text });
-const ALL = ['search_path=""', 'TimeZone=UTC', 'DateStyle=ISO, MDY', 'IntervalStyle=postgres', 'extra_float_digits=1', 'bytea_output=hex'];
+const ALL = ['search_path=""', 'TimeZone=UTC', 'DateStyle=ISO, MDY', 'IntervalStyle=postgres', 'extra_float_digits=1', 'bytea_output=hex', 'jit=off'];
 const of = (isDistributed: boolean, own: readonly string[]): Diagnosis[] => nodeLines({ role: 'kg_reader', isDistributed, own }, DEFAULT_SETTINGS, line);
 
 it('an undistributed datasource has no line about workers', () => expect(of(false, [])).toEqual([]));
@@ -17,6 +17,7 @@ it('a role with all settings is fine, however their names are spelled', () => {
 it('a missing or other setting is reported with the statement that sets it', () => {
   const [missing] = of(true, ALL.slice(0, 3));
   expect(missing).toMatchObject({ state: 'warn', text: expect.stringContaining(`ALTER ROLE kg_reader SET bytea_output = 'hex'`) });
+  expect(of(true, ALL.slice(0, -1))).toEqual([expect.objectContaining({ state: 'warn', text: expect.stringContaining(`SET jit = 'off'`) })]);
   const [other] = of(
     true,
     ALL.map((s) => s.replace('UTC', 'Asia/Tokyo')),

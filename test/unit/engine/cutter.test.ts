@@ -104,6 +104,43 @@ describe('extracting the rows of an answer', () => {
     );
   });
 
+  it('returns the same of a result before the last one for any pieces, at every byte', () => {
+    const one = '{"fields":[{"name":"a\\"]}"}],"rows":[["\\\\"],[{"rows":[[1]]}]],"n":-1.5e3}';
+    const check = '{"rows":[["t]}\\""]] , "command":"SELECT"}';
+    for (const rows of ['[]', '[[{"k":"é\\\\\\"😀","v":[1,{"q":null}]}],["\\\\"],[null],[-1.5e3],[[]]]']) {
+      for (const [at, name] of ['{"rows":R,"x":{"rows":[[2]]},"fields":[]}', '{ "x":"\\"","fields":[{}],"rows":R }', '{"x":null,"rows":R}'].entries()) {
+        for (const results of [2, 4]) {
+          const texts = [...[one, one].slice(0, results - 2), name.replace('R', rows), check];
+          const text = at === 0 ? `{"results":[${texts}],"more":{"rows":[[3]]}}` : `{"a":[{"results":[]}], "results" : [ ${texts.join(' , ')} ] }`;
+          const length = bytes(text).length;
+          const wanted = JSON.stringify((JSON.parse(rows) as unknown[][]).map(([value]) => value));
+          const captured = results === 2 ? check : `${one},${check}`;
+          for (const cuts of [[], every(length), ...every(length).map((i) => [i]), ...every(length).map((i) => [i, i + 1])]) {
+            const got = cut(text, cuts, results, 1);
+            expect(JSON.stringify(JSON.parse(got.text))).toBe(wanted);
+            expect(new TextDecoder().decode(got.cutter.captured())).toBe(captured);
+          }
+          for (const end of every(length)) expect(() => cut(`${new TextDecoder().decode(bytes(text).slice(0, end))}`, [], results, 1)).toThrow(EnvelopeError);
+        }
+      }
+    }
+  });
+
+  it('drops captured results that are too large, also if they come in pieces', () => {
+    const large = `{"rows":[["${'x'.repeat(300 * 1024)}"]]}`;
+    for (const [texts, after] of [
+      [[large, '{"rows":[[1]]}'], 0],
+      [['{"rows":[[1]]}', large], 1],
+      [[large, '{"rows":[[1]]}', '{"rows":[["a"]]}'], 1],
+    ] as const) {
+      const text = `{"results":[${texts}]}`;
+      for (const cuts of [[], [50, 100_000, 200_000]]) {
+        const got = cut(text, cuts, texts.length, after);
+        expect([got.text, got.cutter.captured()]).toEqual(['[1]', undefined]);
+      }
+    }
+  });
+
   it('refuses every prefix of an answer as too short', () => {
     const text = '{"fields":[],"rows":[[{"a":"x"}],[{"a":1}]],"command":"SELECT"}';
     for (const end of every(text.length)) expect(() => cut(text.slice(0, end)), text.slice(0, end)).toThrow(EnvelopeError);

@@ -208,6 +208,31 @@ describe('a check after the statement', () => {
       expect(await done).toBe(refused);
     }
   });
+
+  it('comes before the end of the array: a reader of a part has no complete JSON', async () => {
+    // the rows end in the bytes that are read first, or later
+    for (const [rows, more] of [
+      [bulk(500_000), 1_000_000],
+      [bulk(3_000_000), 0],
+    ] as const) {
+      for (const checked of ['[["x"]]', '[]']) {
+        const fetch: Fetch = async (_, init) =>
+          inPieces(pieces(answerOf(init, rows, checked).replace(/]}$/, `],"more":"${'x'.repeat(more)}"}`), 50_000)).response;
+        const { stream, isTentative } = await runRows(DS, request(fetch, { checkAfter }));
+        expect(isTentative).toBe(true);
+        const got: Uint8Array[] = [];
+        const read = async (): Promise<void> => {
+          for await (const piece of stream) got.push(piece.slice());
+        };
+        const isRefused = checked === '[]';
+        if (isRefused) await expect(read()).rejects.toBe(refused);
+        else await read();
+        const text = Buffer.concat(got).toString();
+        if (isRefused) expect(() => JSON.parse(text)).toThrow();
+        else expect(JSON.parse(text)).toHaveLength(rows.length);
+      }
+    }
+  });
 });
 
 describe('errors', () => {

@@ -58,6 +58,20 @@ describe('cutRows', () => {
     expect(state.sent).toBeLessThan(40);
   });
 
+  it('reads rows to the end that count only then', async () => {
+    const { answer, state } = streamed(JSON.stringify(rowsOf(3000, 'filler '.repeat(400))), 64 * 1024);
+    const known = await cutRows(streamed(JSON.stringify(rowsOf(3000, 'filler '.repeat(400))), 64 * 1024).answer, 10);
+    const rows = (answer as { rows: object }).rows;
+    expect(await cutRows({ ...answer, rows: { ...rows, isTentative: true } } as Answer, 10)).toEqual(known);
+    expect(state.cancelled).toBe(false);
+    expect(state.sent).toBeGreaterThan(100);
+    async function* failing() {
+      yield encoder.encode(JSON.stringify(rowsOf(50)));
+      throw new Error('they do not count');
+    }
+    await expect(cutRows({ ...answer, rows: { ...rows, stream: failing(), isTentative: true } } as unknown as Answer, 10)).rejects.toThrow('they do not count');
+  });
+
   it('returns texts unchanged, truncated at the same rows', async () => {
     const text = '[{"n": 1.10,"t":"a"},{"n":9007199254740993,"t":"}{\\"\u00fc"}]';
     for (const most of [1, 2, 3]) {
