@@ -74,9 +74,9 @@ export class Expressions {
   readonly #params: readonly (string | null)[];
   readonly #spent: Spent;
   /** Measures a sub-query. */
-  readonly #query: (stmt: SelectStmt, scope: Scope) => Measured;
+  readonly #query: (stmt: SelectStmt, scope: Scope, isExists?: boolean) => Measured;
 
-  constructor(params: readonly (string | null)[], spent: Spent, query: (stmt: SelectStmt, scope: Scope) => Measured) {
+  constructor(params: readonly (string | null)[], spent: Spent, query: (stmt: SelectStmt, scope: Scope, isExists?: boolean) => Measured) {
     this.#params = params;
     this.#spent = spent;
     this.#query = query;
@@ -232,7 +232,7 @@ export class Expressions {
   #subLink({ subLinkType, testexpr, operName, subselect, location }: SubLink, scope: Scope): Size {
     const tested = testexpr && this.size(testexpr, scope);
     const stmt = subselect && 'SelectStmt' in subselect ? subselect.SelectStmt : undefined;
-    const { columns, rows } = stmt ? this.#query(stmt, scope) : { columns: new Map<string, Size>(), rows: 1 };
+    const { columns, rows } = stmt ? this.#query(stmt, scope, subLinkType === 'EXISTS_SUBLINK') : { columns: new Map<string, Size>(), rows: 1 };
     const [first = SMALL] = columns.values();
     // PostgreSQL checks for interrupts between the rows, so one comparison counts
     if (tested) this.#compare(operName === undefined ? '=' : lastName(operName), tested, sum([...columns.values()]), location);

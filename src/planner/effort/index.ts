@@ -15,11 +15,15 @@ import {
   columnsOfJoin,
   columnsOfSets,
   computed,
+  conditionsIn,
+  existsIn,
   hasTable,
+  isComputed,
   type Measured,
   type Named,
   partOf,
   RECURSION_ROWS,
+  readsOuter,
   readsTable,
   renamed,
   rowOfSystemTable,
@@ -70,14 +74,17 @@ class Effort {
 
   readonly #whole: SelectStmt;
   #uses: ReadonlyMap<string, Uses> | undefined;
+  /** The sub-queries of EXISTS that PostgreSQL joins. */
+  readonly #joins = new Set<SelectStmt>();
 
   constructor(whole: SelectStmt, params: readonly (string | null)[], longestRows: ReadonlyMap<number, number>, spent: Spent) {
     this.#whole = whole;
     this.#longestRows = longestRows;
     this.#spent = spent;
-    this.#expressions = new Expressions(params, spent, (stmt, scope) => {
+    this.#expressions = new Expressions(params, spent, (stmt, scope, isExists = false) => {
       scope.joined += JOINS_OF_A_SUB_QUERY;
-      return spent.subQuery(() => this.#measured(stmt, scope, scope.ctes));
+      const isJoin = this.#joins.has(stmt);
+      return spent.subQuery(isExists && !isJoin ? 2 : 1, isJoin ? scope.arms : 1, () => this.#measured(stmt, scope, scope.ctes));
     });
   }
 
@@ -120,7 +127,7 @@ class Effort {
         if ('ResTarget' in node) this.#target(node.ResTarget.name, node.ResTarget.val, i, scope, columns);
       }
     });
-    const isComputing = this.#computed(stmt, columns, this.#spent.folds > folds);
+    const isComputing = isComputed(stmt, columns, this.#spent.folds > folds);
     // an expression that moves counts where it is referred to
     const isPart = isMoved && !isComputing;
     const nodes = this.#spent.pulled - pulled;
@@ -135,15 +142,11 @@ class Effort {
 
   /** Measures a query of a union. PostgreSQL has all queries of a union on one level. */
   #arm(stmt: SelectStmt, outer: Scope | undefined, ctes: ReadonlyMap<string, Named>, isMoved: boolean): Measured {
-    return stmt.larg ? this.#block(stmt, outer, ctes, isMoved) : this.#measured(stmt, outer, ctes, isMoved);
-  }
-
-  /** Notes which columns PostgreSQL computes in this block. @returns false if it moves their expressions to where outer blocks refer to them */
-  #computed({ limitCount, limitOffset, distinctClause, groupClause, havingClause }: SelectStmt, columns: Map<string, Size>, isFolding: boolean): boolean {
-    const isLimited = limitCount !== undefined || limitOffset !== undefined;
-    if (!isLimited && !isFolding && !distinctClause && !groupClause && !havingClause) return false;
-    for (const [name, size] of columns) columns.set(name, { ...size, copies: isLimited ? ONE : { pulled: 1, pushed: size.copies.pushed } });
-    return true;
+    if (stmt.larg) return this.#block(stmt, outer, ctes, isMoved);
+    const measured = this.#measured(stmt, outer, ctes, isMoved);
+    // it has the expressions of the columns once, also if no block refers to them
+    if (isMoved) for (const { copies } of measured.columns.values()) this.#spent.nodes(copies);
+    return measured;
   }
 
   /** The size of a value with the copies of its expression. */
@@ -159,12 +162,21 @@ class Effort {
   /** Measures the clauses after FROM. */
   #rest(stmt: SelectStmt, scope: Scope): void {
     const { whereClause, groupClause, havingClause, windowClause, distinctClause, sortClause } = stmt;
-    if (whereClause || havingClause) this.#spent.clause(scope.arms, true, () => this.#expressions.all([whereClause, havingClause], scope));
+    if (whereClause) this.#conditions(whereClause, scope, true);
+    if (havingClause) this.#spent.clause(scope.arms, true, () => this.#expressions.size(havingClause, scope));
     if (groupClause) this.#spent.grouped(columnsOfSets(groupClause));
     if (groupClause || windowClause || distinctClause || sortClause)
       this.#spent.clause(scope.arms, false, () => this.#expressions.all([groupClause, windowClause, distinctClause, sortClause], scope));
     if (stmt.limitCount) this.#expressions.size(stmt.limitCount, scope);
     if (stmt.limitOffset) this.#expressions.size(stmt.limitOffset, scope);
+  }
+
+  /** Measures the conditions of a clause. @param joins true if PostgreSQL turns an EXISTS in it into a join */
+  #conditions(clause: Node, scope: Scope, joins: boolean): void {
+    for (const node of conditionsIn(clause)) {
+      for (const query of joins ? existsIn(node) : []) this.#joins.add(query);
+      this.#spent.condition(scope.arms, !readsOuter(node, scope), () => this.#expressions.size(node, scope));
+    }
   }
 
   /** The common table expressions that a query sees: its own, and those of outer queries. */
@@ -251,13 +263,13 @@ class Effort {
       this.#spent.nodes(cte?.nodes ? { pulled: cte.nodes, pushed: cte.nodes } : BLOCK);
       scope.relations.set(alias?.aliasname ?? relname, renamed(cte?.columns ?? 'table', alias?.colnames));
     } else if ('RangeSubselect' in node) {
-      const { subquery, alias } = node.RangeSubselect;
+      const { subquery, alias, lateral } = node.RangeSubselect;
       const stmt = subquery && 'SelectStmt' in subquery ? subquery.SelectStmt : undefined;
-      const { columns, rows, arms, joined = 1 } = stmt ? this.#measured(stmt, scope, scope.ctes, true) : A_TABLE;
-      scope.joined += joined;
-      scope.rows *= rows;
-      scope.arms = Math.max(scope.arms, arms);
-      scope.relations.set(alias?.aliasname ?? '', renamed(columns, alias?.colnames));
+      const read = stmt ? this.#spent.joinedWith(lateral ? scope.arms : 1, () => this.#measured(stmt, scope, scope.ctes, true)) : A_TABLE;
+      scope.joined += read.joined ?? 1;
+      scope.rows *= read.rows;
+      scope.arms = Math.max(scope.arms, read.arms);
+      scope.relations.set(alias?.aliasname ?? '', renamed(read.columns, alias?.colnames));
     } else if ('RangeFunction' in node) {
       const { functions = [], alias } = node.RangeFunction;
       const sizes = functions.map((f) => this.#expressions.size(itemOf(f), scope));
@@ -268,12 +280,12 @@ class Effort {
       );
       scope.relations.set(alias?.aliasname ?? functions.flatMap(functionNames)[0] ?? '', columns);
     } else if ('JoinExpr' in node) {
-      const { larg, rarg, quals, alias, join_using_alias } = node.JoinExpr;
+      const { larg, rarg, quals, alias, join_using_alias, jointype } = node.JoinExpr;
       const before = alias || join_using_alias ? new Set(scope.relations.keys()) : NO_NAMES;
       if (larg) this.#from(larg, scope);
       if (rarg) this.#from(rarg, scope);
       for (const name of [alias?.aliasname, join_using_alias?.aliasname]) if (name !== undefined) scope.relations.set(name, columnsOfJoin(scope, before));
-      if (quals) this.#spent.clause(scope.arms, true, () => this.#expressions.size(quals, scope));
+      if (quals) this.#conditions(quals, scope, jointype === 'JOIN_INNER');
     } else if ('RangeTableSample' in node && node.RangeTableSample.relation) {
       this.#from(node.RangeTableSample.relation, scope);
     } else {

@@ -135,8 +135,7 @@ class Light {
   }
 
   #list(nodes: readonly Node[] | undefined): boolean {
-    if (nodes === undefined) return true;
-    for (let i = 0; i < nodes.length; i++) if (!this.#one(nodes[i])) return false;
+    for (let i = 0; nodes && i < nodes.length; i++) if (!this.#one(nodes[i])) return false;
     return true;
   }
 
@@ -184,6 +183,7 @@ class Light {
       case 'ParamRef':
         return this.#hasText(sizeOfText(this.#params[((body as ParamRef).number ?? 0) - 1] ?? ''));
       case 'SubLink':
+        if ((body as SubLink).subLinkType === 'EXISTS_SUBLINK') this.#copies *= 2;
         return (body as SubLink).subLinkType !== 'ARRAY_SUBLINK' && this.#all(body);
       case 'ResTarget':
         return this.#target(body);

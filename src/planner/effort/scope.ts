@@ -240,3 +240,38 @@ function groupedIn(node: Node): number {
   const columns = content.map(groupedIn);
   return kind === 'GROUPING_SET_SETS' ? Math.max(1, ...columns) : columns.reduce((all, n) => all + n, 0);
 }
+
+/** The conditions that AND joins. */
+export const conditionsIn = (clause: Node): readonly Node[] =>
+  'BoolExpr' in clause && clause.BoolExpr.boolop === 'AND_EXPR' ? (clause.BoolExpr.args ?? []).flatMap(conditionsIn) : [clause];
+
+/** The sub-query of EXISTS or NOT EXISTS, if PostgreSQL may turn this condition into a join. */
+export function existsIn(condition: Node): readonly SelectStmt[] {
+  const [inner = condition] = 'BoolExpr' in condition && condition.BoolExpr.boolop === 'NOT_EXPR' ? (condition.BoolExpr.args ?? []) : [];
+  const { subLinkType, subselect } = 'SubLink' in inner ? inner.SubLink : {};
+  const stmt = subLinkType === 'EXISTS_SUBLINK' && subselect && 'SelectStmt' in subselect ? subselect.SelectStmt : undefined;
+  return stmt === undefined || stmt.withClause ? [] : [stmt];
+}
+
+/** True if a condition may read relations of an outer block, except in its sub-queries. */
+export function readsOuter(condition: Node, { relations, outer }: Scope): boolean {
+  let reads = false;
+  walk(outer && condition, (n) => {
+    const [first = '', second] = 'ColumnRef' in n ? fieldsOf(n.ColumnRef) : [];
+    if (first !== '' && !relations.has(first)) reads ||= second !== undefined || ![...relations.values()].some((of) => of !== 'table' && of.has(first));
+    return !('SubLink' in n);
+  });
+  return reads;
+}
+
+/** Notes which columns PostgreSQL computes in a block. @returns false if it moves their expressions to where outer blocks refer to them */
+export function isComputed(
+  { limitCount, limitOffset, distinctClause, groupClause, havingClause }: SelectStmt,
+  columns: Map<string, Size>,
+  isFolding: boolean,
+): boolean {
+  const isLimited = limitCount !== undefined || limitOffset !== undefined;
+  if (!isLimited && !isFolding && !distinctClause && !groupClause && !havingClause) return false;
+  for (const [name, size] of columns) columns.set(name, { ...size, copies: isLimited ? ONE : { pulled: 1, pushed: size.copies.pushed } });
+  return true;
+}

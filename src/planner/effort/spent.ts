@@ -40,6 +40,8 @@ export class Spent {
   folds = 0;
   /** How often PostgreSQL copies the clause that is measured: once for each query of a union that it reads. */
   #arms = 1;
+  /** The queries of the unions around a sub-query that PostgreSQL joins with them. */
+  #around = 1;
   #isCondition = false;
   /** The queries in the query that is measured. */
   nesting = NO_NESTING;
@@ -134,9 +136,31 @@ export class Spent {
     return measured;
   }
 
-  /** Measures a sub-query in an expression. PostgreSQL plans it once before it copies the clause around it, and moves no condition with a sub-query. */
-  subQuery<T>(measure: () => T): T {
-    return this.clause(1, false, measure);
+  /**
+   * Measures a sub-query in an expression. PostgreSQL plans it once before it copies the clause around it, and moves no condition with a sub-query. It plans the sub-query of an
+   * EXISTS twice, unless it joins it.
+   * @param times 2: it plans the sub-query twice @param arms the queries of the unions that it joins with the sub-query
+   */
+  subQuery<T>(times: number, arms: number, measure: () => T): T {
+    const around = this.#around;
+    if (arms === 1) this.#around = 1;
+    const measured = this.repeated(times, () => this.clause(1, false, () => this.joinedWith(arms, measure)), undefined);
+    this.#around = around;
+    return measured;
+  }
+
+  /** Measures a sub-query that PostgreSQL joins with the relations around it. @param arms the queries of the largest union of them */
+  joinedWith<T>(arms: number, measure: () => T): T {
+    const around = this.#around;
+    this.#around = Math.max(around, arms);
+    const measured = measure();
+    this.#around = around;
+    return measured;
+  }
+
+  /** Measures a condition, which PostgreSQL copies for each query of a union that it reads. @param isOwn false if it reads relations around the sub-query */
+  condition<T>(arms: number, isOwn: boolean, measure: () => T): T {
+    return this.clause(isOwn ? arms : Math.max(arms, this.#around), true, measure);
   }
 
   /** The nodes since a count. */
@@ -145,12 +169,12 @@ export class Spent {
   }
 
   /** Measures an operand that PostgreSQL copies, so that there are `times` of it. @throws SvcError 400 `too_complex` */
-  repeated(times: number, measure: () => Size, location: number | undefined): Size {
+  repeated<T>(times: number, measure: () => T, location: number | undefined): T {
     const { pulled, pushed } = this;
-    const size = measure();
+    const measured = measure();
     const copies = { pulled: (this.pulled - pulled) * (times - 1), pushed: (this.pushed - pushed) * (times - 1) };
     if (times > 1) this.#add(copies, location);
-    return size;
+    return measured;
   }
 
   /** Counts a call of an aggregate or window function. PostgreSQL compares each definition of a window with all others. @throws SvcError 400 `too_complex` */

@@ -451,6 +451,17 @@ const chain = (levels: number, kind: string, query: (before: string) => string):
 /** A union of ten queries. */
 const UNION = Array.from({ length: 10 }, (_, i) => `SELECT town_id + ${i} AS v FROM svc.town`).join(' UNION ALL ');
 
+/** A sub-select with a column of a long expression, and conditions on it and on a union. */
+const CASES = `(SELECT ${Array.from({ length: 30 }, (_, n) => `CASE town_id WHEN ${n} THEN 2 ELSE 1 END`).join(' + ')} AS e FROM svc.town)`;
+const DIFFERENCES = Array.from({ length: 100 }, (_, i) => `x.e <> u.v + ${i}`).join(' AND ');
+const SIXTEEN = Array(16).fill('a').join(' + ');
+/** Nested EXISTS in OR. */
+const either = (levels: number, base: string): string =>
+  Array.from({ length: levels }).reduce<string>(
+    (inner, _, i) => `SELECT v FROM (${base}) u${i} WHERE v > 7 OR EXISTS (SELECT 1 FROM (${inner}) w${i} WHERE w${i}.v = u${i}.v)`,
+    base,
+  );
+
 describe('expressions that PostgreSQL repeats when it plans a statement', () => {
   it.each([
     // it puts the expression of a column in the place of each reference: 2 ** 20 additions
@@ -481,6 +492,16 @@ describe('expressions that PostgreSQL repeats when it plans a statement', () => 
     `SELECT count(*) AS n FROM (${Array.from({ length: 100 }, (_, i) => `SELECT town_id + ${i} AS v FROM svc.town`).join(' UNION ALL ')}) u WHERE ${Array.from({ length: 20 }, (_, i) => `CASE v ${Array.from({ length: 200 }, (_, n) => `WHEN ${n} THEN ${n + 1}`).join(' ')} END <> ${i}`).join(' AND ')}`,
     // also the expressions of other columns in it
     `SELECT count(*) AS n FROM (${UNION}) u JOIN (SELECT ${Array.from({ length: 30 }, (_, n) => `CASE town_id WHEN ${n} THEN 2 ELSE 1 END`).join(' + ')} AS e FROM svc.town) x ON ${Array.from({ length: 100 }, (_, i) => `x.e <> u.v + ${i}`).join(' AND ')}`,
+    // and conditions of a sub-query that it joins with the union
+    `SELECT count(*) AS n FROM (${UNION}) u WHERE EXISTS (SELECT 1 FROM ${CASES} x WHERE ${DIFFERENCES})`,
+    `SELECT count(*) AS n FROM (${UNION}) u WHERE u.v > 1 AND NOT EXISTS (SELECT 1 FROM (SELECT e FROM ${CASES} y WHERE e > 3) x WHERE ${DIFFERENCES})`,
+    `SELECT count(*) AS n FROM (${UNION}) u CROSS JOIN LATERAL (SELECT x.e FROM ${CASES} x WHERE ${DIFFERENCES}) y`,
+    // the expressions of columns are in each query of a union, also if nothing refers to them
+    `SELECT v FROM (${Array.from({ length: 50 }, () => `SELECT a AS v FROM (${nested(3, SIXTEEN)}) y`).join(' UNION ALL ')}) u`,
+    `SELECT count(*) AS n FROM (${Array.from({ length: 50 }, () => `SELECT a AS v FROM (${nested(3, SIXTEEN)}) y`).join(' UNION ALL ')}) u`,
+    // it plans the sub-query of an EXISTS in OR twice
+    either(16, 'SELECT town_id AS v FROM svc.town'),
+    either(10, UNION),
     // it compares the definitions of windows with each other
     `SELECT ${Array.from({ length: 400 }, (_, i) => `sum(town_id) OVER (PARTITION BY town_id + ${i}) AS c${i}`).join(', ')} FROM svc.town`,
     // it copies queries in each other for each level
@@ -535,10 +556,9 @@ describe('expressions that PostgreSQL repeats when it plans a statement', () => 
     chain(30, '', (c) => `SELECT x.a + y.a AS a FROM ${c} x JOIN ${c} y USING (a)`),
     chain(6, 'NOT MATERIALIZED', (c) => `SELECT x.a FROM ${c} x JOIN ${c} y ON x.a = y.a`),
     // it plans a sub-query of a condition once, not for each query of the union
-    Array.from({ length: 6 }).reduce<string>(
-      (inner, _, i) => `SELECT v FROM (${UNION}) u${i} WHERE v > 7 OR EXISTS (SELECT 1 FROM (${inner}) w${i} WHERE w${i}.v = u${i}.v)`,
-      UNION,
-    ),
+    either(4, UNION),
+    either(20, UNION).replaceAll('v > 7 OR', 'v > 7 AND'),
+    `SELECT count(*) AS n FROM (${UNION}) u WHERE EXISTS (SELECT 1 FROM ${CASES} x WHERE x.e = u.v AND ${DIFFERENCES.replaceAll('u.v', '1')})`,
     `WITH q AS (SELECT party_id, name, salary FROM svc.employee) SELECT ${Array.from({ length: 300 }, (_, i) => `sum(CASE WHEN salary > ${i} AND name <> 'x' THEN salary - ${i} ELSE salary END) AS c${i}`).join(', ')} FROM q`,
   ])('are usual: %#', (sql) => {
     expect(outcome(sql)).toBe('planned');
