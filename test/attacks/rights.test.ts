@@ -426,6 +426,23 @@ describe('A role that a text of an ontology tests with svc_has_role', () => {
     }
   });
 
+  it.each([
+    ["SELECT q.name FROM (SELECT name, 'chi' || name AS role FROM svc.city) q WHERE svc_has_role(q.role)", true],
+    ["WITH q AS (SELECT concat('chi', 'efs') AS role) SELECT c.name FROM svc.city c CROSS JOIN q WHERE svc_has_role(q.role)", true],
+    ["SELECT name FROM svc.city WHERE svc_has_role(format('chi%s', name))", true],
+    ["SELECT name FROM svc.city WHERE svc_has_role(concat_ws('ief', 'ch', 's'))", true],
+    ["SELECT q.name FROM (SELECT name, 'lord' || name AS role FROM svc.city) q WHERE svc_has_role(q.role)", false],
+  ])('cannot be created if a view composes its name elsewhere: %s', async (view, may) => {
+    const mal = await user('mal', 'EDIT ON role');
+    try {
+      await s.rows(`CREATE VIEW led AS ${view}`, 'shop');
+      expect(await outcome('CREATE ROLE Chiefs; DROP ROLE chiefs', by(mal.token))).toBe(may ? '403 forbidden' : '200');
+      expect(await outcome('CREATE ROLE painters; DROP ROLE painters', by(mal.token))).toBe('200');
+    } finally {
+      await s.query('DROP VIEW led', 'shop');
+    }
+  });
+
   it('has the same name for the database as for the service, if a column gives it', async () => {
     const names = [
       'kitchen',

@@ -147,6 +147,7 @@ export function rolesInTexts(context: ModelContext, model: TextsOfModel): Tested
       const { stmt } = texts.parse(text, undefined);
       const tested = new RoleTests();
       tested.add(stmt, context.product);
+      if (tested.any) tested.addComposed(stmt);
       for (const name of tested.names) all.names.add(name);
       for (const [key, pattern] of tested.patterns) if (pattern.join('').length >= LEAST_KNOWN) all.patterns.set(key, pattern);
       all.any ||= tested.any;

@@ -31,6 +31,14 @@ export class RoleTests implements TestedRoles {
     });
   }
 
+  /** Adds the names that a tree composes anywhere: a call may test one through a column of a sub-query. */
+  addComposed(tree: unknown): void {
+    walk(tree, (n) => {
+      for (const pattern of composedIn(n)) if (pattern.some((part) => part !== '')) this.#note(pattern);
+      return undefined;
+    });
+  }
+
   #note(pattern: Pattern): void {
     if (pattern.length === 1) this.names.add(fold(pattern[0]));
     else if (pattern.every((part) => part === '')) this.any = true;
@@ -86,6 +94,18 @@ function namesOf(node: Node): readonly Pattern[] {
   if (lastName(funcname) === 'concat') return joined(args);
   // names of roles are case-insensitive
   return ['lower', 'upper', 'initcap'].includes(lastName(funcname)) && args.length === 1 ? patternsOf(args[0]) : UNKNOWN;
+}
+
+/** The texts that a node composes: `||`, `concat`, `concat_ws` and `format`. */
+function composedIn(node: Node): readonly Pattern[] {
+  if ('A_Expr' in node) return lastName(node.A_Expr.name) === '||' ? patternsOf(node) : [];
+  if (!('FuncCall' in node)) return [];
+  const { funcname, args: [first, ...others] = [] } = node.FuncCall;
+  const name = lastName(funcname);
+  if (name === 'concat') return patternsOf(node);
+  if (name === 'concat_ws') return joined(others.flatMap((part, i) => (i === 0 ? [part] : [first, part])));
+  const parts = name === 'format' && first ? constantOf(first)?.split(/%[^%sIL]*[sIL]/) : undefined;
+  return parts?.length ? [parts as unknown as Pattern] : [];
 }
 
 /** The names that a concatenation may have. */
