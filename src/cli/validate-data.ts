@@ -13,7 +13,7 @@ import { didYouMean, nearest, SvcError } from '../errors.ts';
 import type { SqlParser } from '../language/parser.ts';
 import { compile } from '../ontology/compile.ts';
 import { fold } from '../ontology/names.ts';
-import type { Placements, Target } from '../planner/index.ts';
+import type { Target } from '../planner/index.ts';
 import { targetFor } from '../planner/lower/placed.ts';
 import { allowedFunctionsOf } from '../planner/read/own-functions.ts';
 import { Failure, printable } from './failure.ts';
@@ -71,8 +71,11 @@ async function validated(name: string, env: Env, parser: SqlParser, db: CatalogD
   const targets = new Map<string, Target>();
   for (const [key, datasource] of datasources) {
     // a datasource that cannot be asked is reported by its first check; of one that does not say where its tables are, each may be distributed
-    const placements = await placementsOf(datasource, TIMEOUT_MS).catch((): Placements => new Map());
-    if (placements) targets.set(key, targetFor(placements));
+    const target = await placementsOf(datasource, TIMEOUT_MS).then(
+      (placements) => placements && targetFor(placements),
+      () => targetFor(undefined),
+    );
+    if (target) targets.set(key, target);
   }
   const reader = new DataReader({
     graph,
