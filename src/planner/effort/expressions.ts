@@ -235,7 +235,13 @@ export class Expressions {
     const { columns, rows } = stmt ? this.#query(stmt, scope, subLinkType === 'EXISTS_SUBLINK') : { columns: new Map<string, Size>(), rows: 1 };
     const [first = SMALL] = columns.values();
     // PostgreSQL checks for interrupts between the rows, so one comparison counts
-    if (tested) this.#compare(operName === undefined ? '=' : lastName(operName), tested, sum([...columns.values()]), location);
+    if (tested) {
+      const [symbol, sizes] = [operName === undefined ? '=' : lastName(operName), [tested, sum([...columns.values()])]];
+      const isFree = FREE_OPERATORS.has(symbol) && !SEARCH_OPERATORS.has(symbol);
+      this.#spent.steps(isFree ? freePasses(sizes) : stepsOf(symbol, [], sizes), symbol, location);
+      // it may turn ANY into a join, and copies the condition for each query of a union
+      if (operName !== undefined) this.#spent.column(first, location);
+    }
     return subLinkType === 'EXPR_SUBLINK' ? first : subLinkType === 'ARRAY_SUBLINK' ? collected('ARRAY', [first], rows) : SMALL;
   }
 
@@ -252,12 +258,6 @@ export class Expressions {
     if (kind === 'AEXPR_NULLIF') return left;
     if (symbol === '^') return sizeOfPower(left, right, rexpr && this.#bound(rexpr, scope, right));
     return isLike ? SMALL : sizeOfOperation(symbol, left, right);
-  }
-
-  /** Counts the steps of an operator that compares a value with a row of a sub-query. */
-  #compare(symbol: string, left: Size, right: Size, location: number | undefined): void {
-    const isFree = FREE_OPERATORS.has(symbol) && !SEARCH_OPERATORS.has(symbol);
-    this.#spent.steps(isFree ? freePasses([left, right]) : stepsOf(symbol, [], [left, right]), symbol, location);
   }
 
   #call(call: FuncCall, scope: Scope): Size {

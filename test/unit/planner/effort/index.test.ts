@@ -454,6 +454,7 @@ const UNION = Array.from({ length: 10 }, (_, i) => `SELECT town_id + ${i} AS v F
 /** A sub-select with a column of a long expression, and conditions on it and on a union. */
 const CASES = `(SELECT ${Array.from({ length: 30 }, (_, n) => `CASE town_id WHEN ${n} THEN 2 ELSE 1 END`).join(' + ')} AS e FROM svc.town)`;
 const DIFFERENCES = Array.from({ length: 100 }, (_, i) => `x.e <> u.v + ${i}`).join(' AND ');
+const EIGHT = Array(8).fill('a').join(' + ');
 const SIXTEEN = Array(16).fill('a').join(' + ');
 /** Nested EXISTS in OR. */
 const either = (levels: number, base: string): string =>
@@ -496,6 +497,8 @@ describe('expressions that PostgreSQL repeats when it plans a statement', () => 
     `SELECT count(*) AS n FROM (${UNION}) u WHERE EXISTS (SELECT 1 FROM ${CASES} x WHERE ${DIFFERENCES})`,
     `SELECT count(*) AS n FROM (${UNION}) u WHERE u.v > 1 AND NOT EXISTS (SELECT 1 FROM (SELECT e FROM ${CASES} y WHERE e > 3) x WHERE ${DIFFERENCES})`,
     `SELECT count(*) AS n FROM (${UNION}) u CROSS JOIN LATERAL (SELECT x.e FROM ${CASES} x WHERE ${DIFFERENCES}) y`,
+    // and comparisons with the rows of one
+    `SELECT count(*) AS n FROM (${UNION}) u WHERE ${Array.from({ length: 30 }, (_, i) => `u.v + ${i} < ANY (${nested(3, EIGHT)})`).join(' AND ')}`,
     // the expressions of columns are in each query of a union, also if nothing refers to them
     `SELECT v FROM (${Array.from({ length: 50 }, () => `SELECT a AS v FROM (${nested(3, SIXTEEN)}) y`).join(' UNION ALL ')}) u`,
     `SELECT count(*) AS n FROM (${Array.from({ length: 50 }, () => `SELECT a AS v FROM (${nested(3, SIXTEEN)}) y`).join(' UNION ALL ')}) u`,
@@ -557,6 +560,7 @@ describe('expressions that PostgreSQL repeats when it plans a statement', () => 
     chain(6, 'NOT MATERIALIZED', (c) => `SELECT x.a FROM ${c} x JOIN ${c} y ON x.a = y.a`),
     // it plans a sub-query of a condition once, not for each query of the union
     either(4, UNION),
+    `SELECT count(*) AS n FROM (${UNION}) u WHERE ${Array.from({ length: 30 }, (_, i) => `u.v + ${i} IN (${nested(3, 'a + a')})`).join(' AND ')}`,
     either(20, UNION).replaceAll('v > 7 OR', 'v > 7 AND'),
     `SELECT count(*) AS n FROM (${UNION}) u WHERE EXISTS (SELECT 1 FROM ${CASES} x WHERE x.e = u.v AND ${DIFFERENCES.replaceAll('u.v', '1')})`,
     `WITH q AS (SELECT party_id, name, salary FROM svc.employee) SELECT ${Array.from({ length: 300 }, (_, i) => `sum(CASE WHEN salary > ${i} AND name <> 'x' THEN salary - ${i} ELSE salary END) AS c${i}`).join(', ')} FROM q`,
