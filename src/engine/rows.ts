@@ -86,10 +86,9 @@ export async function runRows(ds: Datasource, request: RowsRequest): Promise<Row
     const source = await firstBytes(exchange, cutter, request.maxBytes, pieces, share);
     if (sent.probed || request.check !== undefined) readCaptured(ds, sent, request.check);
     const { checkAfter } = request;
-    const accept = (): void => checkAfter?.accept(parsedResults(cutter.captured()).at(-1)?.rows);
-    const isTentative = checkAfter !== undefined;
-    if (source.reader !== undefined) return new StreamedRows(source, source.reader, exchange, { cutter, accept, isTentative, maxBytes: request.maxBytes });
-    accept();
+    const accept = checkAfter && ((): void => checkAfter.accept(parsedResults(cutter.captured()).at(-1)?.rows));
+    if (source.reader !== undefined) return new StreamedRows(source, source.reader, exchange, { cutter, accept, maxBytes: request.maxBytes });
+    accept?.();
     share.end();
     return wholeRows(source, cutter);
   } catch (error) {
@@ -231,9 +230,7 @@ function wholeRows(source: FirstBytes, cutter: RowCutter): RowStream {
 interface Reading {
   readonly cutter: RowCutter;
   /** Called at the end of the answer. @throws if its rows do not count */
-  readonly accept: () => void;
-  /** True if it may throw. */
-  readonly isTentative: boolean;
+  readonly accept: (() => void) | undefined;
   readonly maxBytes: number;
 }
 
@@ -244,7 +241,7 @@ class StreamedRows implements RowStream {
   readonly done: Promise<RowCounts>;
   readonly #exchange: Exchange;
   readonly #cutter: RowCutter;
-  readonly #accept: () => void;
+  readonly #accept: (() => void) | undefined;
   readonly #reader: BodyReader;
   readonly #maxBytes: number;
   readonly #share: Share;
@@ -262,7 +259,7 @@ class StreamedRows implements RowStream {
   #received: number;
   #plain: ReadableStream<Uint8Array> | undefined;
 
-  constructor(source: FirstBytes, reader: BodyReader, exchange: Exchange, { cutter, accept, isTentative, maxBytes }: Reading) {
+  constructor(source: FirstBytes, reader: BodyReader, exchange: Exchange, { cutter, accept, maxBytes }: Reading) {
     const { promise, resolve, reject } = Promise.withResolvers<RowCounts>();
     promise.catch(() => undefined);
     this.done = promise;
@@ -271,7 +268,7 @@ class StreamedRows implements RowStream {
     this.#exchange = exchange;
     this.#cutter = cutter;
     this.#accept = accept;
-    this.isTentative = isTentative;
+    this.isTentative = accept !== undefined;
     this.#reader = reader;
     this.#maxBytes = maxBytes;
     this.#share = source.share;
@@ -353,7 +350,7 @@ class StreamedRows implements RowStream {
       const chunk = await this.#exchange.watch(() => this.#reader.read());
       if (chunk === undefined) {
         this.#cutter.finish();
-        this.#accept();
+        this.#accept?.();
         return undefined;
       }
       this.#received += chunk.length;

@@ -72,7 +72,7 @@ export class Targets extends DatasourceFacts<Places> {
 }
 
 /** True if a plan relied on a layout that its datasource does not have any more, or may not have. */
-export const isOutdated = async (error: unknown, { relied }: Pick<Plan, 'relied'>): Promise<boolean> =>
+export const isOutdated = async (error: unknown, { relied }: Plan): Promise<boolean> =>
   relied.length > 0 && (await import('../../engine/placements.ts')).mayBeOutdated(error);
 
 /** A part of the key of a plan: where the datasources of an ontology have their tables; empty without Citus. */

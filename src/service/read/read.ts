@@ -387,6 +387,7 @@ export async function runRead(session: Session, prepared: Prepared, last: boolea
     if (prepared.renewed && (await isOutdated(error, plan))) return runRead(session, await prepared.renewed(), last, only);
     throw (await loadFaults()).withPosition(error, plan, source);
   }
+  rows.done.catch((error: unknown) => runtime.waitUntil(isOutdated(error, plan).then((is) => (is ? prepared.renewed?.() : undefined))));
   const again = isUnplaced(plan, datasource) ? await prepared.rewritten() : undefined;
   if (!last || again?.plan.target) rows.cancel();
   if (again?.plan.target) return runRead(session, again, last, only);
