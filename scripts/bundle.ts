@@ -19,6 +19,8 @@ const SCHEMAS =
   /^((?:var|const|let) [\w$]+ = )(?=(?:lazySchema\d*|createProvider\w+|create\w*Handler|withJsonValueCheck|createIdGenerator(?:\$\d)?|z\d*(?:\$\d)?\.\w+)\()/gm;
 /** Methods that only Vercel's workflows call. Computed names of static methods make esbuild keep the class. */
 const WORKFLOWS = /static \[WORKFLOW_(SERIALIZE|DESERIALIZE)\d*\]\(/g;
+/** Models of Workers AI that answer no questions in words. Its provider can make all of them, so the bundler would keep them. */
+const OTHER_MODELS = /new WorkersAI(?:Embedding|Image|Transcription|Speech|Reranking)Model\(/g;
 const LEFT_OUT = './src/llm/providers/left-out.ts';
 
 /** Replacements of omitted modules for the bundler: the specifiers of src/llm/models.ts. */
@@ -62,7 +64,10 @@ export async function bundle({ outdir, entry = 'src/index.ts', providers = PROVI
     name: 'pure',
     setup: (b) =>
       b.onLoad({ filter: SDK }, async ({ path }) => ({
-        contents: (await readFile(path, 'utf8')).replace(SCHEMAS, '$1/* @__PURE__ */ ').replace(WORKFLOWS, 'static WORKFLOW_$1('),
+        contents: (await readFile(path, 'utf8'))
+          .replace(SCHEMAS, '$1/* @__PURE__ */ ')
+          .replace(WORKFLOWS, 'static WORKFLOW_$1(')
+          .replace(OTHER_MODELS, 'new Object('),
       })),
   };
   // a script inside of a text, which esbuild leaves as it is
