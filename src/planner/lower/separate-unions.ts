@@ -3,8 +3,9 @@
  * to the keys of the tables with which it is joined, even if the join compares other columns. So it joins only rows of the same worker and loses the others
  * (docs/design/sql-shapes.md#unions-in-joins). A table of which nothing is known counts as distributed.
  */
+import { badRequest } from '../../errors.ts';
 import type { Placements } from '../plan/context.ts';
-import { and, clone, column, conjuncts, type Node, OFFSET_ZERO, type SelectStmt, select, target, walk } from '../plan/tree.ts';
+import { and, clone, column, conjuncts, integer, type Node, OFFSET_ZERO, type SelectStmt, select, target, walk } from '../plan/tree.ts';
 import type { Declared } from '../verify/index.ts';
 import { Names } from './collected.ts';
 import { blocksOf } from './correlated.ts';
@@ -13,13 +14,14 @@ import { comparesColumn } from './far-filters.ts';
 /**
  * Adds OFFSET 0 to unions that read distributed tables, if other such tables are read next to them, and reads views with unions by a sub-select with OFFSET 0 there (in place).
  * @param known undefined: each table may be a view with a union
+ * @throws SvcError 400 `not_supported` if it is not known which columns of such a view are read
  * @returns the reference tables on which it relies, as in the placements: if one of them were distributed, another union would need it
  */
 export function separateUnions(statement: SelectStmt, known: Placements | undefined, declared: Declared['tables']): string[] {
   const views = new Set<Node>();
   const relied = separate(statement, known, views);
   for (const block of views.size > 0 ? blocksOf(statement) : [])
-    if (block.fromClause) block.fromClause = block.fromClause.map((item) => separated(item, block, views, declared));
+    if (block.fromClause) block.fromClause = block.fromClause.map((item) => separated(item, block, { views, declared, isKnown: known !== undefined }));
   return relied;
 }
 
@@ -45,28 +47,62 @@ function separate(statement: SelectStmt, known: Placements | undefined, views: S
   return [...relied, ...all.others.flatMap((query) => separate(query, known, views))];
 }
 
+interface Separating {
+  readonly views: ReadonlySet<Node>;
+  readonly declared: Declared['tables'];
+  /** False: each of the views may be a table. */
+  readonly isKnown: boolean;
+}
+
 /** An item of FROM with the rows of views read by themselves. Comparisons of the only item with constants are repeated there. */
-function separated(item: Node, block: SelectStmt, views: ReadonlySet<Node>, declared: Declared['tables']): Node {
+function separated(item: Node, block: SelectStmt, separating: Separating): Node {
   if ('JoinExpr' in item) {
     const { larg, rarg } = item.JoinExpr;
-    const inner = (side: Node | undefined): { larg?: Node } => (side ? { larg: separated(side, block, views, declared) } : {});
-    return { JoinExpr: { ...item.JoinExpr, ...inner(larg), ...(rarg ? { rarg: separated(rarg, block, views, declared) } : {}) } };
+    const inner = (side: Node | undefined): { larg?: Node } => (side ? { larg: separated(side, block, separating) } : {});
+    return { JoinExpr: { ...item.JoinExpr, ...inner(larg), ...(rarg ? { rarg: separated(rarg, block, separating) } : {}) } };
   }
-  if (!('RangeVar' in item) || !views.has(item)) return item;
+  if (!('RangeVar' in item) || !separating.views.has(item)) return item;
   const { schemaname, relname = '', alias } = item.RangeVar;
   const name = alias?.aliasname ?? relname;
-  const known = declared.find((d) => d.schema === schemaname && d.name === relname);
+  const table = separating.declared.find((d) => d.schema === schemaname && d.name === relname);
   const isOnly = block.fromClause?.length === 1 && block.fromClause[0] === item;
-  const columns = known && !alias?.colnames?.length ? new Names(block).of(name, isOnly, known) : undefined;
+  const isNamed = !alias?.colnames?.length && !block.fromClause?.some(mergesColumns);
+  const columns = table && isNamed ? new Names(withoutQueries(block)).of(name, isOnly, table) : undefined;
+  if (!columns && !table?.isWhole) {
+    if (!separating.isKnown) return item;
+    throw badRequest('not_supported', 'Citus would lose rows of a database view with a UNION, which the SQL of a mapping joins with other tables', {
+      hint: 'Qualify the columns in the SQL of the mapping with the names of its tables',
+    });
+  }
   const where = isOnly ? and(conjuncts(block.whereClause).filter(comparesColumn).map(clone)) : undefined;
   const rows = select({
-    targetList:
-      columns && columns.size > 0 ? [...columns].map((c) => target(column(name, c), c)) : [{ ResTarget: { val: { ColumnRef: { fields: [{ A_Star: {} }] } } } }],
+    targetList: columns ? columnsOf(name, columns) : [{ ResTarget: { val: { ColumnRef: { fields: [{ A_Star: {} }] } } } }],
     fromClause: [{ RangeVar: { ...item.RangeVar } }],
     ...(where ? { whereClause: where } : {}),
     ...OFFSET_ZERO,
   });
   return { RangeSubselect: { subquery: { SelectStmt: rows }, alias: { aliasname: name } } };
+}
+
+const columnsOf = (item: string, columns: ReadonlySet<string>): Node[] =>
+  columns.size > 0 ? [...columns].map((c) => target(column(item, c), c)) : [target(integer('1'), '~1')];
+
+/** True for joins whose columns have another name, or none, in the block: those with USING, and with an alias. */
+function mergesColumns(item: Node): boolean {
+  if (!('JoinExpr' in item)) return false;
+  const { larg, rarg, usingClause, alias, isNatural } = item.JoinExpr;
+  return Boolean(isNatural || usingClause?.length || alias) || [larg, rarg].some((side) => side !== undefined && mergesColumns(side));
+}
+
+/** A block without the queries of its FROM that cannot refer to the other items. */
+function withoutQueries(block: SelectStmt): SelectStmt {
+  const kept = (item: Node): Node[] => {
+    if ('RangeSubselect' in item && !item.RangeSubselect.lateral) return [];
+    if (!('JoinExpr' in item)) return [item];
+    const { larg, rarg, quals } = item.JoinExpr;
+    return [...(larg ? kept(larg) : []), ...(rarg ? kept(rarg) : []), ...(quals ? [quals] : [])];
+  };
+  return { ...block, ...(block.fromClause ? { fromClause: block.fromClause.flatMap(kept) } : {}) };
 }
 
 /** What Citus plans together: a query without the parts that it runs by themselves. */
