@@ -50,8 +50,12 @@ function staged(
   if (stage === undefined) return text;
   const bytes = new TextEncoder().encode(text);
   const made: Uint8Array[] = [];
-  for (let i = 0; i < bytes.length; i += size) made.push(stage.push(bytes.subarray(i, i + size)));
-  return textOf([...made, ...stage.finish()]);
+  try {
+    for (let i = 0; i < bytes.length; i += size) made.push(stage.push(bytes.subarray(i, i + size)));
+    return textOf([...made, ...stage.finish()]);
+  } finally {
+    stage.end();
+  }
 }
 const folded = (of: Shape, rows: readonly (readonly Value[])[], presentation = PLAIN): unknown => JSON.parse(staged(of, rows, { presentation }));
 
