@@ -136,7 +136,7 @@ async function cutAnswer(answer: CutAnswer, limit: number, budget: Budget): Prom
   });
   try {
     for await (const bytes of rows.stream) {
-      // whether rows count that are tentative is known at the end
+      // tentative rows are read to their end, which shows whether they count
       if (cut.full) continue;
       reader.push(text.decode(bytes, { stream: true }), take);
       if (cut.full && !rows.isTentative) {
