@@ -11,7 +11,7 @@ import type { MappingDef } from '../ontology/model.ts';
 import { fold } from '../ontology/names.ts';
 import { type FinishedRewrite, type Plan, planSelect, type Target } from '../planner/index.ts';
 import { decorrelate } from '../planner/lower/decorrelate.ts';
-import { targetFor } from '../planner/lower/placed.ts';
+import { ANYWHERE } from '../planner/lower/placed.ts';
 import { verify } from '../planner/verify/index.ts';
 
 /** A finding of a check. */
@@ -51,9 +51,6 @@ interface Form {
   /** In place of that of the context. */
   readonly target?: Target;
 }
-
-/** What is known of a layout that has changed: each table may be distributed. */
-const ANYWHERE = targetFor(undefined);
 
 /** The name of the view in which `over` provides the rows of one mapping. */
 export const ROWS = 'mapping_rows';

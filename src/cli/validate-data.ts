@@ -14,7 +14,7 @@ import type { SqlParser } from '../language/parser.ts';
 import { compile } from '../ontology/compile.ts';
 import { fold } from '../ontology/names.ts';
 import type { Target } from '../planner/index.ts';
-import { targetFor } from '../planner/lower/placed.ts';
+import { ANYWHERE, targetFor } from '../planner/lower/placed.ts';
 import { allowedFunctionsOf } from '../planner/read/own-functions.ts';
 import { Failure, printable } from './failure.ts';
 import { catalogConnection, secretConnection } from './validate-data-places.ts';
@@ -73,7 +73,7 @@ async function validated(name: string, env: Env, parser: SqlParser, db: CatalogD
     // a datasource that cannot be asked is reported by its first check; of one that does not say where its tables are, each may be distributed
     const target = await placementsOf(datasource, TIMEOUT_MS).then(
       (placements) => placements && targetFor(placements),
-      () => targetFor(undefined),
+      () => ANYWHERE,
     );
     if (target) targets.set(key, target);
   }

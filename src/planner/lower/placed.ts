@@ -22,8 +22,11 @@ const isPlaced = (placements: Placements, schema: string, table: string): boolea
   return placed !== undefined && placed !== 'union';
 };
 
-/** What plans need for tables that are distributed in this way; undefined: nothing is known, and each table may be distributed, or a view with a union. */
-export const targetFor = (known: Placements | undefined, placements: Placements = known ?? new Map()): Target => ({
+/** What plans need for tables that are distributed in this way. */
+export const targetFor = (placements: Placements): Target => targetOf(placements, placements);
+
+/** @param known undefined: nothing is known, and `placements` is empty */
+const targetOf = (known: Placements | undefined, placements: Placements): Target => ({
   apply: (statement, declared, isExact = false) => {
     sendFilters(statement, (schema, table) => Boolean(placements.get(JSON.stringify([schema, table]))), isExact);
     if (declared.some((d) => placements.get(JSON.stringify([d.schema, d.name])) !== null)) dropUnread(statement);
@@ -33,6 +36,9 @@ export const targetFor = (known: Placements | undefined, placements: Placements 
   },
   walksOver: (schema, table) => (placements.get(JSON.stringify([schema, table])) ? walkSteps : undefined),
 });
+
+/** What plans need if nothing is known of a distributed datasource: each table may be distributed, or a view with a union. */
+export const ANYWHERE: Target = targetOf(undefined, new Map());
 
 /**
  * Adds the distributing column to the unions in FROM whose parts all read tables of one group (in place). Nothing reads it.

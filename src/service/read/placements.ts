@@ -7,7 +7,7 @@ import { isDistributed } from '../../engine/settings.ts';
 import { loggedLine } from '../../errors.ts';
 import type { SqlParser } from '../../language/parser.ts';
 import type { Placed, Placements, Plan, Target } from '../../planner/index.ts';
-import { targetFor } from '../../planner/lower/placed.ts';
+import { ANYWHERE, targetFor } from '../../planner/lower/placed.ts';
 import { printSelect, STATEMENT_LIMITS } from '../../planner/print/index.ts';
 import type { Declared } from '../../planner/verify/index.ts';
 import { datasourceRow } from '../caller/datasource.ts';
@@ -25,7 +25,7 @@ type Store = Pick<Runtime, 'db' | 'waitUntil' | 'log'>;
 const renewed = new Map<string, number>();
 
 /** What is known of a distributed datasource that does not say where it has its tables: each of them may be distributed. */
-export const UNKNOWN: Places = { target: targetFor(undefined), text: '' };
+export const UNKNOWN: Places = { target: ANYWHERE, text: '' };
 /** A database without Citus, on a server with it. */
 const UNDISTRIBUTED: Places = { target: { apply: () => [] }, text: 'null' };
 
@@ -99,7 +99,7 @@ export async function targetNow(snapshot: Pick<Snapshot, 'datasources'>, datasou
   if (datasource === undefined || !(datasourceRow(snapshot, datasource.name)?.placed || isDistributed(datasource))) return undefined;
   return placementsOf(datasource, TIMEOUT_MS).then(
     (placements) => placements && targetFor(placements),
-    () => UNKNOWN.target,
+    () => ANYWHERE,
   );
 }
 
