@@ -47,6 +47,14 @@ describe('a link', () => {
     expect(await entered(link)).not.toBeNull();
   });
 
+  it('is not accepted as the return address of a login, which would end in the session of whoever made it', async () => {
+    const link = await linkOf((await user('tom')).token);
+    // what a browser sends after the form of the login page
+    const response = await s.fetch(link, { redirect: 'manual', headers: { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'navigate' } });
+    expect([response.status, response.headers.get('set-cookie')]).toEqual([403, null]);
+    expect((await s.fetch(link, { redirect: 'manual', headers: { 'sec-fetch-site': 'none' } })).status).toBe(303);
+  });
+
   it('of a user who becomes an administrator ends if another user made it', async () => {
     const tom = await tokenByBen();
     const link = await linkOf(tom.token);
