@@ -3,21 +3,17 @@ import { SvcError } from '../errors.ts';
 import type { AppContext } from './context.ts';
 
 /** The period of the binding, which cannot be read. The operator must set it to this value (docs/deploy.md). */
-export const PERIOD_SECONDS = 60;
+const PERIOD_SECONDS = 60;
 
 /** Counts a request. @throws SvcError 429 `too_many_requests` */
 export async function admit(c: AppContext, key: string): Promise<void> {
   const { admit: admitted } = c.env.runtime;
   if (admitted === undefined || (await admitted(key))) return;
-  throw tooMany();
-}
-
-/** The refusal of a request beyond a limit. */
-export const tooMany = (): SvcError =>
-  new SvcError(429, 'too_many_requests', 'Too many requests', {
+  throw new SvcError(429, 'too_many_requests', 'Too many requests', {
     hint: `Try again in ${PERIOD_SECONDS} seconds`,
     headers: { 'retry-after': String(PERIOD_SECONDS) },
   });
+}
 
 /** The client's address according to Cloudflare. For IPv6 it is the /64 prefix, which belongs to one subscriber. */
 export function addressOf(headers: Headers): string {

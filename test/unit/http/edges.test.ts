@@ -82,33 +82,6 @@ describe('rate limits', () => {
     expect((await asked('/svc/api/health', good, runtime)).status).toBe(200);
   });
 
-  it('refuse further invalid credentials of an address without a question to the catalog, and nobody else', async () => {
-    let [at, asks, full] = [Date.now(), 0, false];
-    const parts = fakeRuntime({ ADMIN_TOKEN: TOKEN });
-    const query: typeof parts.db.query = (...call) => {
-      asks++;
-      return parts.db.query(...call);
-    };
-    const runtime = { ...parts, db: { ...parts.db, query }, now: () => at, admit: async () => !full };
-    const sent = async (token: string, address: string): Promise<[number, number]> => {
-      asks = 0;
-      const headers = { 'x-api-key': token, 'cf-connecting-ip': address };
-      return [(await asked('/svc/api/get_ontologies', { headers }, runtime)).status, asks];
-    };
-    const [mine, other] = ['198.51.100.1', '198.51.100.2'];
-    expect(await sent(TOKEN, mine)).toEqual([200, expect.any(Number)]);
-    expect(await sent(createToken(), mine)).toEqual([401, 1]);
-    full = true;
-    expect(await sent(createToken(), mine)).toEqual([429, 1]);
-    for (let i = 0; i < 5; i++) expect(await sent(createToken(), mine)).toEqual([429, 0]);
-    full = false;
-    // a credential that was valid before, another address, and the time after the period
-    expect((await sent(TOKEN, mine))[0]).toBe(200);
-    expect(await sent(createToken(), other)).toEqual([401, 1]);
-    at += 60_000;
-    expect(await sent(createToken(), mine)).toEqual([401, 1]);
-  });
-
   it('take an IPv6 address by its /64', () => {
     const of = (address: string) => addressOf(new Headers({ 'cf-connecting-ip': address }));
     expect(['192.0.2.1', '2001:db8::1', '2001:db8:0:0:ffff::', '::1', '2001:db8:1:2:3:4:5:6'].map(of)).toEqual([
