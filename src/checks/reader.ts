@@ -1,7 +1,7 @@
 /** Queries about the data of an ontology, in the ontology's own terms, and the findings about it. */
 import type { Datasource } from '../engine/datasource.ts';
 import { httpEngine } from '../engine/engine.ts';
-import { areReferences, mayBeOutdated } from '../engine/placements.ts';
+import { areAsPlanned, mayBeOutdated } from '../engine/placements.ts';
 import type { OwnText, SqlText } from '../engine/statement.ts';
 import { SvcError } from '../errors.ts';
 import type { SqlParser } from '../language/parser.ts';
@@ -128,7 +128,7 @@ export class DataReader {
     if (!connection) throw new Error(`no connection to ${datasource}`);
     const { timeoutMs, signal } = this.context;
     signal?.throwIfAborted();
-    const check = relied.length === 0 ? undefined : areReferences(relied);
+    const check = relied.length === 0 ? undefined : areAsPlanned(relied);
     const statements = [{ text, params }, ...(check ? [check.statement] : [])];
     const options = { timeoutMs, signal, ownText: true, readsCommitted: check !== undefined };
     const [result, checked] = await httpEngine.batch(connection, statements, options).catch((error: unknown) => {

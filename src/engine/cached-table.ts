@@ -6,7 +6,7 @@ import type { Datasource } from './datasource.ts';
 import { httpEngine, type Result, type RunOptions, readResults } from './engine.ts';
 import { DatasourceFault } from './errors.ts';
 import { allOf, anyOf, incrementOf } from './increment.ts';
-import { areReferences } from './placements.ts';
+import { areAsPlanned } from './placements.ts';
 import type { Check } from './rows.ts';
 import { DEFAULT_SETTINGS, missingSettings, type Settings } from './settings.ts';
 import { fixed, type OwnText, type SqlText, type Statement, withoutRows, written } from './statement.ts';
@@ -117,7 +117,7 @@ export async function finishTable(
 
 /** What a table must meet. The first check is the one of the SELECT, in whose transaction it is. */
 const checksOf = (table: CachedRows): Check[] => [
-  ...(table.relied.length === 0 ? [] : [areReferences(table.relied)]),
+  ...(table.relied.length === 0 ? [] : [areAsPlanned(table.relied)]),
   ...(table.key === undefined ? [] : [without(duplicates(table, table.key), notUnique)]),
   ...(table.counted === undefined ? [] : [without(multiplied(table, table.counted), notToOne)]),
 ];

@@ -53,21 +53,27 @@ export class LayoutChanged extends SvcError {
   }
 }
 
+const REFERENCE = fixed`p.partmethod = 'n' AND p.repmodel = 't'`;
+/** True for a relation `c` of a check without a union in it or in a view below it, as `PLACEMENTS` names them. */
+const NO_UNION = fixed`(c.relkind <> 'v' OR n.nspname IN ('pg_catalog', 'information_schema') OR NOT EXISTS (WITH RECURSIVE b(oid) AS (SELECT c.oid
+    UNION SELECT d.refobjid FROM b JOIN pg_catalog.pg_rewrite w ON w.ev_class = b.oid
+      JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_rewrite'::regclass AND d.objid = w.oid AND d.refclassid = 'pg_catalog.pg_class'::regclass)
+    SELECT FROM b JOIN pg_catalog.pg_rewrite w ON w.ev_class = b.oid WHERE w.ev_action::text LIKE '%{SETOPERATIONSTMT %'))`;
+
 /**
- * The check that tables are still reference tables. It is sent after a statement, in its transaction: the statement has locked them, so they are what they were when it was
- * planned (docs/design/sql-shapes.md#unions-in-joins).
- * @param tables names as in `Placements`; at least one
+ * The check that tables still are what a plan relies on: reference tables, or no views with unions. It is sent after a statement, in its transaction: the statement has
+ * locked them, so they are what they were when it was planned (docs/design/sql-shapes.md#unions-in-joins).
+ * @param tables as in `Plan.relied`; at least one
  */
-export function areReferences(tables: readonly string[]): Check {
-  const names = tables.map((t) => JSON.parse(t) as [string, string]);
+export function areAsPlanned(tables: readonly string[]): Check {
+  const names = tables.map((t) => JSON.parse(t) as [string, string, 0?]);
   const either = names
-    .map((_, i) => written`(n.nspname = $${2 * i + 1} AND c.relname = $${2 * i + 2})`)
+    .map((name, i) => written`(n.nspname = $${2 * i + 1} AND c.relname = $${2 * i + 2} AND ${name.length > 2 ? NO_UNION : REFERENCE})`)
     .reduce((all: OwnText, one) => written`${all} OR ${one}`);
   return {
     statement: {
-      text: written`SELECT c.relname FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace JOIN pg_catalog.pg_dist_partition p ON p.logicalrelid = c.oid
-  WHERE (${either}) AND p.partmethod = 'n' AND p.repmodel = 't'`,
-      params: names.flat(),
+      text: written`SELECT c.relname FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace LEFT JOIN pg_catalog.pg_dist_partition p ON p.logicalrelid = c.oid WHERE ${either}`,
+      params: names.flatMap(([schema, table]) => [schema, table]),
     },
     accept: (rows) => {
       if (rows?.length !== tables.length) throw new LayoutChanged();

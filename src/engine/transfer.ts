@@ -4,7 +4,7 @@ import { type CachedRows, dropCachedTable, finishTable, type Increment, type Lim
 import type { Datasource } from './datasource.ts';
 import { httpEngine, type RunOptions } from './engine.ts';
 import { type SentIncrement, sentIncrement } from './increment.ts';
-import { areReferences } from './placements.ts';
+import { areAsPlanned } from './placements.ts';
 import { fixed, type OwnText, type SqlText, type Statement, written } from './statement.ts';
 
 /** A column of the table. */
@@ -189,7 +189,7 @@ async function streamed(
   write: (part: string, isLast: boolean) => Promise<void>,
 ): Promise<void> {
   const request = { ...statement, ...limits, maxBytes: Number.MAX_SAFE_INTEGER, owner: 'transfer', settings: ALL_ROWS, ownText: true };
-  const checkAfter = relied.length === 0 ? undefined : areReferences(relied);
+  const checkAfter = relied.length === 0 ? undefined : areAsPlanned(relied);
   const found = await httpEngine.rows(source, { ...request, checkAfter });
   const reader = found.stream.getReader();
   const parts = new RowParts();

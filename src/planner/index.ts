@@ -11,7 +11,16 @@ import { refuseOuterMeasures } from './lower/aggregate/measures.ts';
 import { lowerBlocks } from './lower/finish.ts';
 import { jsonRows, type OutputOptions } from './lower/output.ts';
 import { settleBarriers } from './plan/barriers.ts';
-import { type BoundValue, boundText, type CachedTable, type FinishedRewrite, type NamedRelation, type PlanContext, type Target } from './plan/context.ts';
+import {
+  type BoundValue,
+  boundText,
+  type CachedTable,
+  type FinishedRewrite,
+  type NamedRelation,
+  type PlanContext,
+  plainName,
+  type Target,
+} from './plan/context.ts';
 import { dropUnusedParameters } from './plan/parameters.ts';
 import { ownCopy } from './plan/shared.ts';
 import type { SelectStmt } from './plan/tree.ts';
@@ -62,7 +71,7 @@ export interface Plan {
   readonly nextRewrite: FinishedRewrite | undefined;
   /** What was known of a distributed datasource when it was made (`PlanContext.target`). */
   readonly target: Target | undefined;
-  /** The reference tables that it relies on (`Target.apply`). Its rows may be used only if they still are reference tables when it runs. */
+  /** What it relies on (`Target.apply`): reference tables, and tables that are no views with unions. Its rows may be used only if they still are that when it runs. */
   readonly relied: readonly string[];
   /** The foreign keys of the datasource that it relies on (`PlanContext.enforces`). It is valid only as long as they are enforced. */
   readonly trusted: readonly string[];
@@ -187,8 +196,10 @@ function forDatasource(
   if (!rewrite && !target) return { query: written, relies: { target, relied: [] } };
   const query = ownCopy(written);
   rewrite?.(query, () => state.alias(), state.texts.declared.isExact, state.declared.tables, isSimple);
-  const relied = [...new Set(target?.apply(query, state.declared.tables, state.texts.declared.isExact))];
-  return { query, relies: { target, relied } };
+  const relied = new Set(target?.apply(query, state.declared.tables, state.texts.declared.isExact));
+  // the service makes the cached tables
+  for (const { schema, name } of state.texts.caches) relied.delete(plainName(JSON.stringify([schema, name])));
+  return { query, relies: { target, relied: [...relied] } };
 }
 
 /** @throws SvcError 400 `several_datasources` */

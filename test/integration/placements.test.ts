@@ -185,6 +185,33 @@ describe('a union that is joined with a reference table', () => {
     expect(requests()).toEqual(['O']);
   });
 
+  it('of a view that had none when the layout was read is read by itself', async () => {
+    const query = 'SELECT v.k, w.k AS other FROM svc.seen v JOIN svc.place w ON w.city = v.city WHERE w.k < 3 ORDER BY 1, 2';
+    const found = [
+      { k: 1, other: 1 },
+      { k: 2, other: 2 },
+    ];
+    await place('CREATE OR REPLACE VIEW shop.seen AS SELECT k, city FROM shop.t_near');
+    await place('GRANT SELECT ON shop.seen TO kg_reader');
+    await service.rows(
+      'CREATE CONCEPT seen (k integer, city string, PRIMARY KEY (k)); CREATE MAPPING m_seen INTO seen AS SELECT k, city FROM shop.seen',
+      'shop',
+    );
+    await settled();
+    service.reached();
+    expect(await service.rows(query, 'shop')).toEqual(found);
+    expect(requests()).toEqual(['CO']);
+    await place('CREATE VIEW shop.below AS SELECT k, city FROM shop.t_near UNION ALL SELECT k, city FROM shop.t_far');
+    await place('CREATE OR REPLACE VIEW shop.seen AS SELECT k, city FROM shop.below');
+    expect(await service.rows(query, 'shop')).toEqual([...found, { k: 3, other: 1 }, { k: 4, other: 1 }]);
+    expect(requests()).toEqual(['CO', 'P', 'O']);
+    await settled();
+    expect(await stored()).toContainEqual(['["shop","seen"]', 'union']);
+    await service.rows('DROP MAPPING m_seen; DROP CONCEPT seen', 'shop');
+    await place('DROP VIEW shop.seen, shop.below');
+    await settled();
+  });
+
   it('is read by itself if it cannot be checked any more', async () => {
     await place('REVOKE SELECT ON pg_catalog.pg_dist_partition FROM PUBLIC');
     expect(await service.rows(JOINED, 'shop')).toEqual(ROWS);

@@ -14,6 +14,7 @@ const exec = async (sql: string): Promise<void> => void (await client.query(sql)
 
 const TABLES = `CREATE TABLE moved.town (tid integer, name text, kind text);
   ${['a', 'b'].map((t) => `CREATE TABLE moved.${t} (id integer, town integer, kind text);`).join('\n')}
+  CREATE VIEW moved.seen AS SELECT id, town, kind FROM moved.a;
   INSERT INTO moved.town SELECT n, 'Town ' || n, 'k' || n % 5 FROM generate_series(1, 40) n;
   INSERT INTO moved.a SELECT n, 1 + n % 41, 'k' || n % 7 FROM generate_series(1, 60) n;
   INSERT INTO moved.b SELECT 100 + n, 1 + n % 43, 'k' || n % 3 FROM generate_series(1, 60) n`.split(';');
@@ -21,6 +22,8 @@ const modelOf = (ontology: string): string => `CREATE ONTOLOGY ${ontology};
   ${ontology === 'far' ? 'ALTER ONTOLOGY far ADD DATASOURCE far;' : ''}
   CREATE CONCEPT town (tid integer, name string, kind string, PRIMARY KEY (tid));
   CREATE CONCEPT person (id integer, town integer, kind string, PRIMARY KEY (id), CONSTRAINT lives_in FOREIGN KEY (town) REFERENCES town (tid) INVERSEOF houses);
+  CREATE CONCEPT seen (id integer, town integer, PRIMARY KEY (id));
+  CREATE MAPPING m_seen INTO seen ${ontology === 'far' ? 'USING far' : ''} AS SELECT id, town FROM moved.seen;
   CREATE CONCEPT home (id integer, name string, PRIMARY KEY (id));
   CREATE MAPPING m_home INTO home ${ontology === 'far' ? 'USING far' : ''} AS SELECT x.id, t.name
     FROM (SELECT id, town FROM moved.a UNION ALL SELECT id, town FROM moved.b) x JOIN moved.town t ON t.tid = x.town;
@@ -104,6 +107,18 @@ it('a mapping is not cached without the rows that Citus loses if a table is dist
   expect(await rows('far')).toEqual(expected);
   await service.rows(CACHE, 'far');
   expect(await rows('far')).toEqual(expected);
+});
+
+it('the rows are those of an undistributed database if a view becomes one with a union', async () => {
+  const query = 'SELECT s.id, p.id AS other FROM svc.seen s JOIN svc.seen p ON p.town = s.id ORDER BY 1, 2';
+  for (const union of ['', ' UNION ALL SELECT id, town, kind FROM moved.b']) {
+    const change = `CREATE OR REPLACE VIEW moved.seen AS SELECT id, town, kind FROM moved.a${union}`;
+    await service.database.superuser(change);
+    await exec(change);
+    const expected = await service.rows(query, 'near');
+    expect(expected.length).toBeGreaterThan(40);
+    for (const _ of ['planned for the other view', 'planned for this one']) expect(await service.rows(query, 'far')).toEqual(expected);
+  }
 });
 
 async function waitingSessions(): Promise<number> {

@@ -4,7 +4,7 @@
  * (docs/design/sql-shapes.md#unions-in-joins). A table of which nothing is known counts as distributed.
  */
 import { badRequest } from '../../errors.ts';
-import type { Placements } from '../plan/context.ts';
+import { type Placements, plainName } from '../plan/context.ts';
 import { and, clone, column, conjuncts, integer, type Node, OFFSET_ZERO, type SelectStmt, select, target, walk } from '../plan/tree.ts';
 import type { Declared } from '../verify/index.ts';
 import { Names } from './collected.ts';
@@ -15,7 +15,7 @@ import { comparesColumn } from './far-filters.ts';
  * Adds OFFSET 0 to unions that read distributed tables, if other such tables are read next to them, and reads views with unions by a sub-select with OFFSET 0 there (in place).
  * @param known undefined: each table may be a view with a union
  * @throws SvcError 400 `not_supported` if it is not known which columns of such a view are read
- * @returns the reference tables on which it relies, as in the placements: if one of them were distributed, another union would need it
+ * @returns what it relies on, else another place would need it: reference tables, as in the placements, and tables that are no views with unions, as `plainName` writes them
  */
 export function separateUnions(statement: SelectStmt, known: Placements | undefined, declared: Declared['tables']): string[] {
   const views = new Set<Node>();
@@ -30,6 +30,7 @@ function separate(statement: SelectStmt, known: Placements | undefined, views: S
   const all = new Unit({ SelectStmt: statement });
   const distributed = (tables: readonly string[]): number => tables.filter((t) => placeOf(t) !== null).length;
   const relied = new Set<string>();
+  const isSpread = known !== undefined && [...known.values()].some((p) => p && p !== 'union');
   const rely = (): void => {
     for (const t of all.tables) if (placeOf(t) === null) relied.add(t);
   };
@@ -40,9 +41,13 @@ function separate(statement: SelectStmt, known: Placements | undefined, views: S
     } else if (own.length > 0 && own.length < all.tables.length) rely();
   }
   for (const [i, place] of all.places.entries()) {
-    if (placeOf(all.tables[i] ?? '') !== 'union' || all.tables.length === 1) continue;
-    if (distributed(all.tables) > 1) views.add(place);
-    else rely();
+    const table = all.tables[i] ?? '';
+    const placed = placeOf(table);
+    if (all.tables.length === 1 || (placed !== 'union' && placed !== undefined)) continue;
+    if (distributed(all.tables) === 1) {
+      if (placed) rely();
+    } else if (placed) views.add(place);
+    else if (isSpread) relied.add(plainName(table));
   }
   return [...relied, ...all.others.flatMap((query) => separate(query, known, views))];
 }

@@ -80,11 +80,14 @@ export interface FinishedRewrite {
   next?: FinishedRewrite;
 }
 
+/** How a plan says that it relies on a table, named as in the placements, that is no view with a union. */
+export const plainName = (table: string): string => `${table.slice(0, -1)},0]`;
+
 /** What is known of the tables of a distributed datasource. Plans that are made with it are valid as long as it is the same object. */
 export interface Target {
   /**
    * Changes a finished statement (in place, as above), with the same rows. It reads no other columns than those that the statement declares. `isExact`: as above, default false.
-   * @returns the names in `Placements` of tables that must still be reference tables when the statement runs: otherwise the datasource may lose rows
+   * @returns what must still be so when the statement runs, otherwise the datasource may lose rows: the names in `Placements` of reference tables, and tables that are no views with unions (`plainName`)
    */
   readonly apply: (statement: SelectStmt, declared: Declared['tables'], isExact?: boolean) => readonly string[];
   /** The form of walks over a table whose rows are distributed: the datasource refuses a recursion over them. Default: no table is known to be distributed. */

@@ -18,7 +18,7 @@ export async function rowsOf(
   sent: RowsRequest,
 ): Promise<RowStream> {
   const { runtime, fresh, answeredBy } = request;
-  const asked = relied.length === 0 ? sent : { ...sent, checkAfter: (await import('../../engine/placements.ts')).areReferences(relied) };
+  const asked = relied.length === 0 ? sent : { ...sent, checkAfter: (await import('../../engine/placements.ts')).areAsPlanned(relied) };
   const near = replicasOf(runtime, caller, datasource.name);
   if (near === undefined) return httpEngine.rows(datasource, asked);
   const { readNear, readPrimary } = await import('../../engine/replicas/read.ts');

@@ -19,7 +19,7 @@ const PLACES: Placements = new Map<string, typeof PLACED | 'union' | null>([
   ['["s","r2"]', null],
   ['["s","v"]', 'union'],
 ]);
-const [R1, R2] = ['["s","r1"]', '["s","r2"]'];
+const [R1, R2, X] = ['["s","r1"]', '["s","r2"]', '["s","x",0]'];
 const D = '(SELECT id FROM s.d1 UNION ALL SELECT id FROM s.d2)';
 const R = '(SELECT id FROM s.r1 UNION ALL SELECT id FROM s.r2)';
 
@@ -34,7 +34,12 @@ describe('a union', () => {
     ['by itself relies on nothing', `SELECT * FROM ${D} u`, [], 0],
     ['of reference tables by itself relies on nothing', `SELECT * FROM ${R} u`, [], 0],
     ['next to a distributed table is read by itself', `SELECT * FROM ${D} u JOIN s.d1 t ON t.v = u.id`, [], 1],
-    ['next to a table of which nothing is known is read by itself', `SELECT * FROM ${D} u JOIN s.x t ON t.v = u.id`, [], 1],
+    [
+      'next to a table of which nothing is known is read by itself, and relies on that it is no view with a union',
+      `SELECT * FROM ${D} u JOIN s.x t ON t.v = u.id`,
+      [X],
+      1,
+    ],
     ['next to a reference table relies on that table', `SELECT * FROM ${D} u JOIN s.r1 t ON t.v = u.id`, [R1], 0],
     ['of reference tables next to a distributed table relies on its tables', `SELECT * FROM ${R} u JOIN s.d1 t ON t.v = u.id`, [R1, R2], 0],
     ['of both kinds next to nothing relies on nothing', 'SELECT * FROM (SELECT id FROM s.d1 UNION ALL SELECT id FROM s.r1) u', [], 0],
@@ -50,6 +55,8 @@ describe('a union', () => {
     ['of a view next to a distributed table is read by itself', 'SELECT u.id FROM s.v u JOIN s.d1 t ON t.v = u.id', [], 1],
     ['of a view next to a reference table relies on that table', 'SELECT u.id FROM s.v u JOIN s.r1 t ON t.v = u.id', [R1], 0],
     ['of a view in a condition is read by itself', 'SELECT * FROM s.d1 t WHERE t.id IN (SELECT u.id FROM s.v u WHERE u.id > 3)', [], 1],
+    ['that is none, of a table of which nothing is known, may become one next to a distributed table', 'SELECT * FROM s.x u JOIN s.d1 t ON t.v = u.id', [X], 0],
+    ['that may become one by itself, or next to reference tables, relies on nothing', 'SELECT * FROM s.x u JOIN s.r1 t ON t.v = u.id', [], 0],
   ])('%s', (_, sql, relied, offsets) => {
     expect(separated(sql)).toEqual({ relied, offsets });
   });
