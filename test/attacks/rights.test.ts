@@ -431,6 +431,8 @@ describe('A role that a text of an ontology tests with svc_has_role', () => {
     ["WITH q AS (SELECT concat('chi', 'efs') AS role) SELECT c.name FROM svc.city c CROSS JOIN q WHERE svc_has_role(q.role)", true],
     ["SELECT name FROM svc.city WHERE svc_has_role(format('chi%s', name))", true],
     ["SELECT name FROM svc.city WHERE svc_has_role(concat_ws('ief', 'ch', 's'))", true],
+    [String.raw`SELECT name FROM svc.city WHERE U&"svc_ha\0073_role"('chiefs')`, true],
+    [String.raw`SELECT name FROM svc.city WHERE u&"!0073vc_ha!0073_role" UESCAPE '!' (U&'\0063hiefs')`, true],
     ["SELECT q.name FROM (SELECT name, 'lord' || name AS role FROM svc.city) q WHERE svc_has_role(q.role)", false],
   ])('cannot be created if a view composes its name elsewhere: %s', async (view, may) => {
     const mal = await user('mal', 'EDIT ON role');

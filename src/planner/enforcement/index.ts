@@ -142,7 +142,8 @@ export function rolesInTexts(context: ModelContext, model: TextsOfModel): Tested
   const { texts } = new ModelState(context, compile(EMPTY_MODEL, ''), accessFor({}));
   const all = new RoleTests();
   for (const text of selectsOf(model)) {
-    if (!/has_role/i.test(text)) continue;
+    // an identifier may have escapes
+    if (!/has_role|u&"/i.test(text)) continue;
     try {
       const { stmt } = texts.parse(text, undefined);
       const tested = new RoleTests();
