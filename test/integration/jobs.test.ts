@@ -11,7 +11,6 @@ import { sweepCaches } from '../../src/service/write/refresh-cache.ts';
 import { type Runtime, runScript } from '../../src/service.ts';
 import { MemoryJobs, type MemoryStorage } from '../support/jobs-memory.ts';
 import { startService, type TestService } from '../support/service.ts';
-import { killed } from './support/killed.ts';
 
 const TABLES = [
   'CREATE SCHEMA shop',
@@ -819,46 +818,5 @@ describe('VALIDATE DATA', () => {
     await service.rows('DROP POLICY few', 'shop');
     await service.rows('REVOKE EDIT ON datasource.main FROM USER val');
     expect(await ran()).toMatchObject({ status: 'paused', message: 'This needs EDIT on datasource.main' });
-  });
-});
-
-describe('a run that is killed', () => {
-  it('at any step changes no answer, leaves at most one table too many, and the job goes on', async () => {
-    await service.rows(JOB, 'shop');
-    expect(await runs()).toMatchObject({ status: 'succeeded' });
-    await catalog("UPDATE kg_catalog.cache_tables SET drop_after = now() WHERE drop_after <> 'infinity'");
-    await sweepCaches(runtime);
-    let points = 0;
-    for (let n = 1, goesOn = true; goesOn; n++) {
-      goesOn = false;
-      for (const isSent of [false, true]) {
-        const before = await service.rows(PEOPLE, 'shop');
-        await service.database.exec(`UPDATE shop.t_person SET name = 'n${n}${isSent}'`);
-        await waited();
-        await service.rows('RUN JOB nightly', 'shop');
-        if (await killed(n, isSent, () => ring())) {
-          goesOn = true;
-          points++;
-        }
-        jobs.restart();
-        // the rows of before, or those of the run if it was killed after its end
-        const after = await service.rows(PEOPLE, 'shop');
-        if (after[0].name !== `n${n}${isSent}`) expect(after, `${n} ${isSent}`).toEqual(before);
-        else expect(after.map((r) => r.name)).toEqual([after[0].name, after[0].name, after[0].name]);
-        await catalog("UPDATE kg_catalog.cache_tables SET drop_after = now() WHERE rows IS NOT NULL AND drop_after <> 'infinity'");
-        await sweepCaches(runtime);
-        expect(await tablesLeft(), `${n} ${isSent}`).toBeLessThanOrEqual(2);
-        await catalog("UPDATE kg_catalog.cache_tables SET drop_after = now() WHERE drop_after <> 'infinity'");
-        await sweepCaches(runtime);
-        expect(await tablesLeft(), `${n} ${isSent}`).toBe(1);
-        // the job goes on when the time of the run is over
-        await catalog("UPDATE kg_catalog.jobs SET run_until = now() - interval '1 second' WHERE run_until IS NOT NULL");
-        for (const { storage } of jobs.items.values()) storage.alarmAt = Date.now();
-        await settled();
-        expect((await shown())[0].status, `${n} ${isSent}`).toMatch(/succeeded|failed/);
-      }
-    }
-    expect(points).toBeGreaterThanOrEqual(20);
-    expect(await runs()).toMatchObject({ status: 'succeeded' });
   });
 });

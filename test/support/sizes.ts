@@ -16,6 +16,8 @@ export const SIZES = {
   'integration/cached-across-increments': { refreshes: [4, 300, 40] },
   // `every`: of the requests of a run, at which it is killed.
   'integration/cached-killed': { every: [13, 1, 2], everyOfSteps: [61, 1, 5] },
+  // One of `every` points of a run is tried: an odd number takes turns between before and after a request.
+  'integration/jobs-killed': { every: [5, 1, 1] },
   'integration/walks': { everyDepth: [2, 1, 1] },
   'integration/hidden-twins': { models: [1, 120, 16] },
   'integration/planner/decorrelate': { queries: [30, 400, 400], joined: [30, 150, 150] },
