@@ -85,9 +85,9 @@ export async function buildBenchWorker(name: string, instead: Readonly<Record<st
   return script;
 }
 
-/** A script that was built into a folder; `main`: its main module. */
+/** A script that was built into a folder; `main`: its main module, which is the first one. */
 export async function readScript(dir: string, main: string): Promise<Script> {
-  const names = (await readdir(dir)).filter((n) => /\.(js|wasm)$/.test(n)).sort((a, b) => Number(b === main) - Number(a === main));
+  const names = (await readdir(dir)).filter((n) => /\.(js|wasm)$/.test(n));
   const modules = names.map(
     async (name): Promise<Module> => ({
       type: name.endsWith('.wasm') ? 'CompiledWasm' : 'ESModule',
@@ -95,7 +95,10 @@ export async function readScript(dir: string, main: string): Promise<Script> {
       contents: new Uint8Array(await readFile(join(dir, name))),
     }),
   );
-  return { modulesRoot: dir, modules: await Promise.all(modules) };
+  const first = join(dir, main);
+  // Miniflare copies all earlier modules whenever it adds one: in this order it copies a sixth of the bytes
+  const sorted = (await Promise.all(modules)).sort((a, b) => Number(b.path === first) - Number(a.path === first) || a.contents.length - b.contents.length);
+  return { modulesRoot: dir, modules: sorted };
 }
 
 /** The names of a built service's modules that are loaded before the first request; others are loaded on demand. */
