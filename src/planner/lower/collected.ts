@@ -32,11 +32,14 @@ type RangeVar = Extract<Node, { RangeVar: unknown }>['RangeVar'];
  * Replaces each table of a finished statement by a sub-select of its columns with OFFSET 0 (in place), which computes nothing and so raises no error.
  * @param isSimple false for a statement with barriers or volatile functions: a comparison of a cast may fail on a row that a barrier hides
  * @param isExact whether no text may have a nondeterministic collation
+ * @returns the sub-selects
  */
-export function collect(statement: SelectStmt, declared: Declared['tables'], isSimple: boolean, isExact: boolean): void {
+export function collect(statement: SelectStmt, declared: Declared['tables'], isSimple: boolean, isExact: boolean): ReadonlySet<Node> {
+  const all = new Set<Node>();
   if (isSimple) sendFilters(statement, () => true, isExact, true);
-  for (const block of blocksOf(statement)) collectTables(block, declared, isSimple);
+  for (const block of blocksOf(statement)) collectTables(block, declared, isSimple, all);
   keepExists(statement, () => true);
+  return all;
 }
 
 /**
@@ -94,7 +97,7 @@ function reliesOnKey({ groupClause = [], targetList = [], havingClause, sortClau
   return relies;
 }
 
-function collectTables(block: SelectStmt, declared: Declared['tables'], isSimple: boolean): void {
+function collectTables(block: SelectStmt, declared: Declared['tables'], isSimple: boolean, all: Set<Node>): void {
   if (reliesOnKey(block)) return;
   const names = new Names(block);
   const [only, ...others] = block.fromClause ?? [];
@@ -108,7 +111,9 @@ function collectTables(block: SelectStmt, declared: Declared['tables'], isSimple
       const right = collected(rarg, isOptional || jointype === 'JOIN_LEFT' || jointype === 'JOIN_FULL');
       return { JoinExpr: { ...item.JoinExpr, larg: left, rarg: right } };
     }
-    return ('RangeVar' in item && rowsOf(item.RangeVar, { block, names, isSingle, isOptional, declared, isSimple })) || item;
+    const rows = 'RangeVar' in item && rowsOf(item.RangeVar, { block, names, isSingle, isOptional, declared, isSimple });
+    if (rows) all.add(rows);
+    return rows || item;
   };
   if (block.fromClause) block.fromClause = block.fromClause.map((item) => collected(item, false));
 }

@@ -34,6 +34,7 @@ import {
 } from '../plan/tree.ts';
 import { collect } from './collected.ts';
 import { blocksOf, type Correlated, correlationOf, fails, familyOf, type Items, isExactNumber, itemsOf, type Link, namesColumns } from './correlated.ts';
+import { gatherRecursions } from './recursions.ts';
 import { changesRows, dependsOnRows, isOneSelect, joinInner, readBeforeSets, readNothing } from './refused.ts';
 import { walkSteps } from './walk-together.ts';
 
@@ -65,7 +66,7 @@ decorrelate.walks = walkSteps;
 /** What the datasource refuses also so is read in one place. */
 const collected: FinishedRewrite = (statement, alias, isExact, declared, isSimple) => {
   if (isSimple) decorrelate(statement, alias, isExact);
-  collect(statement, declared, isSimple, isExact);
+  gatherRecursions(statement, collect(statement, declared, isSimple, isExact), alias);
 };
 collected.walks = walkSteps;
 collected.isForAll = true;

@@ -55,6 +55,26 @@ describe('all tables are collected', () => {
   });
 });
 
+describe('a recursion reads no table', () => {
+  it.each([
+    'WITH RECURSIVE up AS (SELECT g.id, g.town FROM svc.guest g WHERE g.id = 40 UNION SELECT g.id, g.town FROM up u JOIN svc.guest g ON g.id = u.town) SELECT id FROM up ORDER BY id DESC LIMIT 3',
+    `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 4), few AS (SELECT t.tid, n.i FROM svc.town t JOIN n ON n.i = t.tid),
+      up(id, depth) AS (SELECT f.tid, 0 FROM few f UNION ALL SELECT g.town, u.depth + 1 FROM up u JOIN svc.guest g ON g.id = u.id + 20 LEFT JOIN svc.town t ON t.tid = g.town WHERE u.depth < 3)
+      SELECT u.id, u.depth, t.name FROM up u LEFT JOIN svc.town t ON t.tid = u.id ORDER BY 2, 1, 3`,
+    `SELECT t.tid, (WITH RECURSIVE up(id) AS (SELECT t.tid UNION SELECT g.town FROM up u JOIN svc.guest g ON g.id = u.id AND EXISTS (SELECT 1 FROM svc.stay y WHERE y.g = g.id)) SELECT COUNT(*) FROM up) AS n
+      FROM svc.town t ORDER BY t.tid`,
+    `WITH RECURSIVE up AS (SELECT g.id, g.town, g.label FROM svc.guest g WHERE g.id = 40 UNION SELECT g.id, g.town, g.label FROM up u JOIN (SELECT x.id, x.town, x.label FROM svc.guest x ORDER BY x.id LIMIT 30) g ON g.id = u.town)
+      SELECT label, COUNT(*) AS n FROM up GROUP BY label ORDER BY label`,
+  ])('%s', async (query) => {
+    const { sql, declared } = tables.plan(query, REWRITE);
+    verify(parser, sql, declared);
+    expect(await tables.rows(query, REWRITE), sql).toEqual(await tables.rows(query));
+    const recursions = sql.split('WITH RECURSIVE ').slice(1);
+    expect(recursions.length).toBeGreaterThan(0);
+    for (const recursion of recursions) expect(recursion.slice(0, recursion.search(/ SELECT \* FROM \w+\)/))).not.toMatch(/ s\./);
+  });
+});
+
 it('conditions of the mapping and of the caller are applied where rows are collected, and values are computed afterwards', () => {
   const { sql } = tables.plan("SELECT size FROM svc.town WHERE name = 't1'", REWRITE);
   expect(sql).toMatch(/size::integer::integer AS size FROM \(SELECT [^()]*FROM s\.town WHERE size <> 'large' AND name::text = 't1' OFFSET 0\) AS town/);
