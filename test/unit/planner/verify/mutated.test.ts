@@ -154,12 +154,18 @@ const CHANGES: readonly Change[] = [
 ];
 const NAMES: Readonly<Record<string, readonly string[]>> = { FuncCall: FORBIDDEN, RangeVar: TABLES, TypeCast: TYPES };
 
-/** All places of a tree with a node of a type in an expression. */
-function places(value: unknown, type: string, found: Slot[] = []): Slot[] {
+/** The places of a tree with a node in an expression, by the type of the node. */
+function places(value: unknown, found = new Map<string, Slot[]>()): ReadonlyMap<string, readonly Slot[]> {
   if (typeof value !== 'object' || value === null) return found;
   const slot = value as Slot;
-  if (!Array.isArray(value) && type in slot && typeof slot[type] === 'object' && Object.keys(slot).length === 1) found.push(slot);
-  for (const key in slot) if (!SKIPPED.has(key)) places(slot[key], type, found);
+  const keys = Object.keys(slot);
+  const [type] = keys;
+  if (!Array.isArray(value) && type !== undefined && keys.length === 1 && typeof slot[type] === 'object') {
+    const same = found.get(type);
+    if (same === undefined) found.set(type, [slot]);
+    else same.push(slot);
+  }
+  for (const key of keys) if (!SKIPPED.has(key)) places(slot[key], found);
   return found;
 }
 /** Members in which the grammar accepts no expression: names, the call of a function in FROM, constants of types and of CYCLE. */
@@ -180,7 +186,7 @@ const treeOf = (sql: string): SelectStmt => (parser.parse(sql).stmts[0] as { stm
 /** The statement with one change; undefined if the change does not apply, or the printer refuses the result. */
 function changed(sql: string, change: Change, place: number, choice: number): string | undefined {
   const tree = treeOf(sql);
-  const slots = places(tree, change.type);
+  const slots = places(tree).get(change.type) ?? [];
   if (slots.length === 0) return undefined;
   const slot = slots[place % slots.length] as Slot;
   const names = NAMES[change.type] ?? FIELDS;
@@ -196,9 +202,9 @@ describe('a change of one node', () => {
   /** The statements to which each change applies. */
   const candidates = new Map(CHANGES.map((change) => [change, [] as Passed[]]));
   for (const statement of passed) {
-    const tree = treeOf(statement.sql);
+    const found = places(treeOf(statement.sql));
     for (const change of CHANGES)
-      if (places(tree, change.type).some((slot) => change.make({ ...(slot[change.type] as Slot) }, 'x', { ...slot }) !== false))
+      if (found.get(change.type)?.some((slot) => change.make({ ...(slot[change.type] as Slot) }, 'x', { ...slot }) !== false))
         candidates.get(change)?.push(statement);
   }
   const tried = new Map<string, number>();
