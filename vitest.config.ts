@@ -82,7 +82,7 @@ export default defineConfig({
           name: 'worker',
           expect: expectations,
           include: ['test/worker/**/*.test.ts'],
-          setupFiles: ['./test/worker/no-secrets.ts'],
+          setupFiles: ['./test/worker/flat-prototypes.ts', './test/worker/no-secrets.ts'],
           globalSetup: ['./test/worker/setup.ts'],
           testTimeout: 240_000,
           hookTimeout: 240_000,

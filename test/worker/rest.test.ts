@@ -1,5 +1,6 @@
 import { exports } from 'cloudflare:workers';
 import { describe, expect, inject, it, vi } from 'vitest';
+import { flat } from './flat-prototypes.ts';
 import { logged } from './no-secrets.ts';
 
 const BASE = 'http://127.0.0.1:8787';
@@ -49,6 +50,13 @@ async function rows(sql: string, ontology?: string, options?: { token?: string }
   expect(answer.json.status).toBe('success');
   return answer.json.data;
 }
+
+it('requests add no proxies to the prototypes of their wrappers', async () => {
+  await send('GET', '/health');
+  const before = flat.reused;
+  await send('GET', '/health');
+  expect(flat.reused).toBeGreaterThan(before);
+});
 
 describe('every answer', () => {
   it('health needs no credential', async () => {
