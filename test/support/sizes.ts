@@ -71,8 +71,9 @@ export const SIZES = {
   'integration/console-query': { rows: [10_000, 1_000_000, 1_000_000], concepts: [500, 2000], expansions: [8, 200, 200] },
   // `loads`: a load that is interrupted and repeated.
   'integration/world': { loads: [0, 1] },
-  'unit/regular-expressions': { every: [4, 1, 1], everyRead: [4, 1, 1] },
-  'unit/planner/logical': { everyTrap: [12, 1, 1] },
+  'unit/regular-expressions': { every: [8, 1, 1], everyRead: [8, 1, 1] },
+  // `everyQuestion`: of the statements of the corpora.
+  'unit/planner/logical': { everyTrap: [12, 1, 1], everyQuestion: [5, 1, 1], queries: [100, 1000] },
   'unit/planner/verify/accepted': { queries: [20, 10_000, 480], everyTrap: [48, 1, 1] },
   'unit/planner/verify/mutated': { statements: [1000, 30_000], everyTrap: [6, 1] },
   'unit/planner/print-random': { trees: [150, 20_000, 2400] },

@@ -118,5 +118,5 @@ export function forms(parser: SqlParser): Corpus {
       for (const context of [open, bound]) yield { text, context, options: { bound: values, limit: 10 } };
     }
   };
-  return { name: 'forms', tables: TABLES, planned: () => plansOf('forms', questions()) };
+  return { name: 'forms', tables: TABLES, planned: (every) => plansOf('forms', questions(), every) };
 }

@@ -44,6 +44,6 @@ export function* generatedCorpora(parser: SqlParser, count: number, deep: number
     const texts = c.queries.map((q) => printer.query(q));
     const of = (odd: number): string[] => texts.filter((_, n) => n % 2 === odd);
     const name = `generated, seed ${seed + i}`;
-    yield { name, tables: [ddlOf(c.world)], planned: () => plansOf(name, [...each([open], of(0)), ...each([bound], of(1))]) };
+    yield { name, tables: [ddlOf(c.world)], planned: (every) => plansOf(name, [...each([open], of(0)), ...each([bound], of(1))], every) };
   }
 }

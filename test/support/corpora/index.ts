@@ -24,7 +24,8 @@ export interface Corpus {
   readonly name: string;
   /** Statements that create the tables. */
   readonly tables: readonly string[];
-  readonly planned: () => Iterable<Planned>;
+  /** @param every plans one of that many questions */
+  readonly planned: (every?: number) => Iterable<Planned>;
 }
 
 /** A text to plan, and the options. */
@@ -37,9 +38,11 @@ export interface Question {
 /** Options of the outermost stage other than plain rows. */
 const NESTED: PlanOptions = { nested: true, limit: 3, offset: 1 };
 
-/** Plans questions; refused ones are omitted. If rows can be nested, the nested form is planned too. */
-export function* plansOf(corpus: string, questions: Iterable<Question>): Generator<Planned> {
+/** Plans one of `every` questions; refused ones are omitted. If rows can be nested, the nested form is planned too. */
+export function* plansOf(corpus: string, questions: Iterable<Question>, every = 1): Generator<Planned> {
+  let turn = 0;
   for (const { text, context, options } of questions) {
+    if (turn++ % every !== 0) continue;
     const plan = planned(context, text, options);
     if (!plan) continue;
     const declared = (p: Plan): Declared => declaredOf(wholeOf(context), context.parser, p.params.length, context.allowedFunctions);

@@ -45,7 +45,11 @@ function shop(parser: SqlParser): Corpus {
     `${SHOP}; CREATE POLICY p ON CONCEPT customer TO PUBLIC USING (city_id / 1 > 0 AND svc_has_role(segment));
      CREATE POLICY q ON PROPERTY email MASK HASH; CREATE POLICY r ON PROPERTY last_name MASK PARTIAL(1, '*', 1)`,
   );
-  return { name: 'analytic statements', tables: SHOP_TABLES, planned: () => plansOf('analytic statements', each([open, bound], Object.values(ACCEPTED))) };
+  return {
+    name: 'analytic statements',
+    tables: SHOP_TABLES,
+    planned: (every) => plansOf('analytic statements', each([open, bound], Object.values(ACCEPTED)), every),
+  };
 }
 
 function lab(parser: SqlParser, everyTrap: number): Corpus {
@@ -57,7 +61,7 @@ function lab(parser: SqlParser, everyTrap: number): Corpus {
     }),
   );
   const all = [...SHAPES.map(([, sql]) => sql), ...REFUSED.map(([, sql]) => sql), ...TELLING, ...traps];
-  return { name: 'attacks on policies', tables: LAB_TABLES, planned: () => plansOf('attacks on policies', each([open, bound], all)) };
+  return { name: 'attacks on policies', tables: LAB_TABLES, planned: (every) => plansOf('attacks on policies', each([open, bound], all), every) };
 }
 
 /** docs/language.md: its model grows along the page. */
@@ -77,7 +81,7 @@ function page(parser: SqlParser): Corpus {
     }
   };
   const tables = blocks.filter((b) => b.kind === 'sql tables').flatMap((b) => b.sql.split(/;$/m).filter((s) => s.trim() !== ''));
-  return { name: 'docs/language.md', tables, planned: () => plansOf('docs/language.md', questions()) };
+  return { name: 'docs/language.md', tables, planned: (every) => plansOf('docs/language.md', questions(), every) };
 }
 
 /** The reading statements of a script. */
@@ -104,21 +108,29 @@ function world(parser: SqlParser): Corpus {
   );
   const tables = WORLD_TABLES.map((t) => `CREATE TABLE world.${t.name} (${t.columns.map((c) => `${c.name} ${c.type}`).join(', ')})`);
   const all = [...QUESTIONS.map((q) => q.sql), ...golds('examples/world/questions.json')];
-  return { name: 'the sample graph', tables: ['CREATE SCHEMA world', ...tables], planned: () => plansOf('the sample graph', each([open, bound], all)) };
+  return {
+    name: 'the sample graph',
+    tables: ['CREATE SCHEMA world', ...tables],
+    planned: (every) => plansOf('the sample graph', each([open, bound], all), every),
+  };
 }
 
 function bikehire(parser: SqlParser): Corpus {
   const script = `${read('examples/bikehire/model.kg')}; ${read('examples/bikehire/rights.kg')}`;
   const { open, bound } = modelled(parser, 'bikehire', script, { ...NOBODY, roles: ['counter'] });
   const tables = splitSql(read('examples/bikehire/tables.sql')).filter((s) => /^\s*(--.*\n\s*)*CREATE (SCHEMA|TABLE|FUNCTION)/.test(s));
-  return { name: 'the second sample', tables, planned: () => plansOf('the second sample', each([open, bound], golds('examples/bikehire/questions.json'))) };
+  return {
+    name: 'the second sample',
+    tables,
+    planned: (every) => plansOf('the second sample', each([open, bound], golds('examples/bikehire/questions.json')), every),
+  };
 }
 
 function tpch(parser: SqlParser): Corpus {
   const { open } = modelled(parser, 'tpch', read('bench/tpch/model.kg'));
   const all = QUERIES.map((q) => texts(q, 0.005, true).sql);
   const tables = ['CREATE SCHEMA tpch', ...Object.values(TPCH_TABLES).map((t) => t.create)];
-  return { name: 'TPC-H', tables, planned: () => plansOf('TPC-H', each([open], all)) };
+  return { name: 'TPC-H', tables, planned: (every) => plansOf('TPC-H', each([open], all), every) };
 }
 
 function plans(parser: SqlParser): Corpus {
@@ -127,5 +139,5 @@ function plans(parser: SqlParser): Corpus {
   const tables = PLANS_TABLES.filter((t) => t.startsWith('CREATE SCHEMA') || t.startsWith('CREATE TABLE')).map((t) =>
     t.replace(/generate_series\(1, \d+\)/g, 'generate_series(1, 0)'),
   );
-  return { name: 'plans', tables, planned: () => plansOf('plans', each([open], [...CASES.map((c) => c.sql)])) };
+  return { name: 'plans', tables, planned: (every) => plansOf('plans', each([open], [...CASES.map((c) => c.sql)]), every) };
 }
