@@ -153,10 +153,12 @@ describe('a union', () => {
 
 /** Of each corpus one in `SIZES.every` queries. */
 it('SQL of the corpora is the same without knowledge, and passes the verifier with it', () => {
-  const copied = { get: () => null, has: () => true } as unknown as Placements;
+  const copied = { get: () => null, has: () => true, values: () => [null].values() } as unknown as Placements;
+  const distributed = { column: 'id', group: 1 };
   const everywhere: Placements = {
-    get: (table: string) => (table.startsWith('[""') ? undefined : { column: 'id', group: 1 }),
+    get: (table: string) => (table.startsWith('[""') ? undefined : distributed),
     has: (table: string) => !table.startsWith('[""'),
+    values: () => [distributed].values(),
   } as unknown as Placements;
   let [n, keyed, turn] = [0, 0, 0];
   for (const corpus of [forms(parser), ...written(parser, 50)]) {
