@@ -11,7 +11,7 @@ export const SIZES = {
   // The planner against independent implementations.
   'integration/differential/differential': { queries: [120, 10_000, 2400] },
   'integration/differential/policies': { queries: [60, 10_000, 640] },
-  'integration/differential/cubes': { queries: [50, 10_000, 640] },
+  'integration/differential/cubes': { queries: [25, 10_000, 640] },
   'integration/cached-across-generated': { rounds: [7, 400, 40], queries: [4, 7, 6] },
   'integration/cached-across-increments': { refreshes: [4, 300, 40] },
   // `every`: of the requests of a run, at which it is killed.
@@ -20,12 +20,12 @@ export const SIZES = {
   'integration/jobs-killed': { every: [5, 1, 1] },
   'integration/walks': { everyDepth: [2, 1, 1] },
   'integration/hidden-twins': { models: [1, 120, 16] },
-  'integration/planner/decorrelate': { queries: [30, 400, 400], joined: [30, 150, 150] },
+  'integration/planner/decorrelate': { queries: [15, 400, 400], joined: [15, 150, 150] },
   // `every`: of the queries of the corpora.
-  'integration/planner/placed': { every: [3, 1, 1] },
+  'integration/planner/placed': { every: [6, 1, 1] },
   'integration/planner/names': { lists: [100, 5000] },
   // What PostgreSQL resolves in the statements of plans; `servers`: the number of databases for each statement.
-  'attacks/analysis': { queries: [100, 20_000, 4000], servers: [1, 2] },
+  'attacks/analysis': { queries: [50, 20_000, 4000], servers: [1, 2] },
   'attacks/budget': { everyScript: [4, 1, 1] },
   'attacks/fields': { queries: [400, 200_000, 8000] },
   'attacks/every-function': { every: [120, 1, 8], everyOfForm: [20, 1, 2], everySchema: [80, 1, 5] },
