@@ -32,7 +32,8 @@ export async function checkCases<C>({ cases, worlds, mostShrinks, given, look, s
     const outcomes = await look(c).catch((e: unknown): Outcome[] => [
       { kind: 'fail', cause: `world: ${(e as Error).message}`, rows: 0, text: String((e as Error).stack) },
     ]);
-    if (!cause) for (const o of outcomes) counts.set(o.kind, (counts.get(o.kind) ?? 0) + 1);
+    for (const o of cause ? [] : outcomes)
+      for (const kind of o.kind === 'large' ? ['large', `large: ${o.cause}`] : [o.kind]) counts.set(kind, (counts.get(kind) ?? 0) + 1);
     if (!cause) counts.set('rows', (counts.get('rows') ?? 0) + outcomes.filter((o) => o.rows > 0).length);
     const failed = outcomes.find((o) => o.kind === 'fail' && (!cause || gist(o.cause) === gist(cause)));
     if (!failed) return;

@@ -34,7 +34,7 @@ export interface Outcome {
    * refuses it; `large`: left out.
    */
   readonly kind: 'same' | 'proved' | 'refused' | 'not_yet' | 'engine' | 'large' | 'fail';
-  /** Of a failure: what is the same in failures of one cause. */
+  /** Of a failure: what is the same in failures of one cause. Of what is too large: who says so (`evaluator`, `too_complex` of the planner), or `late`: the time-out of the database. */
   readonly cause: string;
   readonly rows: number;
   readonly text: string;
@@ -235,7 +235,7 @@ export class Harness {
     try {
       expected = evaluator.run(q);
     } catch (e) {
-      if (e instanceof TooLarge) return { kind: 'large', cause: '', rows: 0, text };
+      if (e instanceof TooLarge) return { kind: 'large', cause: 'evaluator', rows: 0, text };
       if (!(e instanceof Refused)) return { kind: 'fail', cause: `evaluator: ${(e as Error).message}`, rows: 0, text: `${text}\n${(e as Error).stack}` };
       expected = e;
     }
@@ -247,7 +247,7 @@ export class Harness {
       text: `${report(c, text, expected, run, isTotal(q))}${access ? `\n\n-- policies\n${JSON.stringify(access, null, 1)}` : ''}`,
     });
     if (run.error?.code === 'not_distributed') return { kind: 'engine', cause: run.error.cause, rows: 0, text: report(c, text, null, run) };
-    if (run.error?.code === 'too_complex' || run.error?.code === 'late') return { kind: 'large', cause: '', rows: 0, text };
+    if (run.error?.code === 'too_complex' || run.error?.code === 'late') return { kind: 'large', cause: run.error.code, rows: 0, text };
     if (run.error?.code === 'not_yet') return { kind: 'not_yet', cause: run.error.cause, rows: 0, text };
     let same: 'same' | 'proved' = 'same';
     if (expected instanceof Refused && !run.error && [...expected.codes].every((c) => c === 'fanout')) {
@@ -255,7 +255,7 @@ export class Harness {
         expected = evaluator.proved(q);
         same = 'proved';
       } catch (e) {
-        if (e instanceof TooLarge) return { kind: 'large', cause: '', rows: 0, text };
+        if (e instanceof TooLarge) return { kind: 'large', cause: 'evaluator', rows: 0, text };
         if (!(e instanceof Refused)) throw e;
       }
     }
