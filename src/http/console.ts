@@ -153,7 +153,7 @@ async function enterOnce(c: AppContext): Promise<Response> {
   const { runtime } = c.env;
   if (!isLocal(runtime.config)) throw unknownPath();
   checkOwnPage(c);
-  // no page of the service leads here, but the return address of a login could: the browser would get the session of whoever made the link
+  // no page of the service leads here, but the return address of a login could: the browser would get the session of the user who made the link
   if (c.req.header('sec-fetch-site') === 'same-origin') throw linkUsed();
   await admit(c, `login:${addressOf(c.req.raw.headers)}`);
   const entered = await enterByLink(runtime, c.req.query('code') ?? '');

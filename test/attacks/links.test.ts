@@ -47,7 +47,7 @@ describe('a link', () => {
     expect(await entered(link)).not.toBeNull();
   });
 
-  it('is not accepted as the return address of a login, which would end in the session of whoever made it', async () => {
+  it('is not accepted as the return address of a login, which would end in the session of the user who made it', async () => {
     const link = await linkOf((await user('tom')).token);
     // what a browser sends after the form of the login page
     const response = await s.fetch(link, { redirect: 'manual', headers: { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'navigate' } });
