@@ -47,6 +47,7 @@ export const SIZES = {
   'attacks/makers': { scripts: [50, 10_000, 1200] },
   'attacks/editors-interference': { scripts: [3, 120, 16], everyKind: [12, 1, 1] },
   'attacks/editors-links': { scripts: [2, 400, 32], everyKind: [6, 1, 1] },
+  'attacks/prepared-generated': { scripts: [10, 300, 40], everyKind: [6, 1, 1] },
   'attacks/editors-generated': { ontologies: [15, 3000], faults: [2, 3] },
   'attacks/sight': { queries: [5, 600, 80] },
   'attacks/isolates': { rounds: [1, 150], everyProbe: [3, 1, 1] },
