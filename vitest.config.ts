@@ -81,6 +81,8 @@ export default defineConfig({
         test: {
           name: 'worker',
           expect: expectations,
+          // Files share a runtime and its storage: to start a runtime takes a second of CPU time, and to load the modules of tests two.
+          isolate: false,
           include: ['test/worker/**/*.test.ts'],
           setupFiles: ['./test/worker/flat-prototypes.ts', './test/worker/no-secrets.ts'],
           globalSetup: ['./test/worker/setup.ts'],
