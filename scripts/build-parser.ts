@@ -2,10 +2,11 @@
  * `npm run build:parser`: builds `dist/parser/` from the package libpg-query.
  *
  * - `libpg-query.wasm`: the PostgreSQL grammar, with an initial memory of 640 pages (40 MiB) instead of 2,048 (128 MiB, the
- *   whole memory of a Worker's isolate).
+ *   whole memory of a Worker's isolate), and without the functions that only other exports call (PL/pgSQL, fingerprints, ...).
  * - `glue.js`, `glue.d.ts`: the short names by which that module imports and exports its functions. The package's own
  *   loader detects Node, files and URLs; `src/language/parser.ts` replaces it and needs only these names.
  */
+import { createHash } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -99,17 +100,36 @@ export function glueOf(loader: string): { imports: Record<string, string>; expor
   return { imports, exports };
 }
 
+/** A copy of the module with only the exports `names`, and without the functions and data that only others need. @throws Error if an export is missing */
+export async function withExports(wasm: Uint8Array, names: readonly string[]): Promise<Uint8Array<ArrayBuffer>> {
+  const { default: binaryen } = await import('binaryen');
+  const module = binaryen.readBinary(wasm);
+  const all = Array.from({ length: module.getNumExports() }, (_, i) => binaryen.getExportInfo(module.getExportByIndex(i)).name);
+  for (const name of names) if (!all.includes(name)) fail(`no export ${name}`);
+  for (const name of all) if (!names.includes(name)) module.removeExport(name);
+  module.runPasses(['remove-unused-module-elements']);
+  const smaller = new Uint8Array(module.emitBinary());
+  module.dispose();
+  return smaller;
+}
+
 async function write(name: string, content: string | Uint8Array): Promise<void> {
   const temporary = join(TARGET, `${name}.${process.pid}.tmp`);
   await writeFile(temporary, content);
   await rename(temporary, join(TARGET, name));
 }
 
-/** Writes `dist/parser/`; each file is written atomically, so that another process may read at the same time. */
+/** Writes `dist/parser/`, unless it is there already; each file is written atomically, so that another process may read at the same time. */
 export async function buildParser(): Promise<void> {
   const source = join(dirname(createRequire(import.meta.url).resolve('libpg-query')), 'libpg-query');
-  const wasm = withMemoryMinimum(await readFile(`${source}.wasm`), INITIAL_PAGES);
-  const glue = glueOf(await readFile(`${source}.js`, 'utf8'));
+  const whole = await readFile(`${source}.wasm`);
+  const loader = await readFile(`${source}.js`, 'utf8');
+  const own = await readFile(fileURLToPath(import.meta.url));
+  const stamp = createHash('sha256').update(whole).update(loader).update(own).digest('hex');
+  if ((await readFile(join(TARGET, '.stamp'), 'utf8').catch(() => '')) === stamp) return;
+  const glue = glueOf(loader);
+  const wasm = await withExports(withMemoryMinimum(whole, INITIAL_PAGES), Object.values(glue.exports));
+  if (memoryMinimum(wasm).pages !== INITIAL_PAGES) fail('the new minimum is lost');
   for (const { name, kind } of WebAssembly.Module.imports(new WebAssembly.Module(wasm))) {
     if (kind !== 'function' || !(name in glue.imports)) fail(`import ${name} (${kind}) is not in the loader`);
   }
@@ -117,6 +137,7 @@ export async function buildParser(): Promise<void> {
   await write('glue.js', `// Made by scripts/build-parser.ts.\nexport const glue = ${JSON.stringify(glue, null, 2)};\n`);
   await write('glue.d.ts', `import type { ParserGlue } from '../../src/language/parser-runtime.ts';\nexport declare const glue: ParserGlue;\n`);
   await write('libpg-query.wasm', wasm);
+  await write('.stamp', stamp);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await buildParser();

@@ -1,12 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { buildParser, glueOf, INITIAL_PAGES, memoryMinimum, withMemoryMinimum } from '../../../scripts/build-parser.ts';
+import { buildParser, glueOf, INITIAL_PAGES, memoryMinimum, withExports, withMemoryMinimum } from '../../../scripts/build-parser.ts';
 import { loadNodeParser } from '../../../src/cli/node-parser.ts';
 import { SvcError } from '../../../src/errors.ts';
 import { createParser, REPLACE_ABOVE, type SqlParser } from '../../../src/language/parser.ts';
 import { instantiate } from '../../../src/language/parser-runtime.ts';
 
 const BUILT = new URL('../../../dist/parser/', import.meta.url);
+const ORIGINAL = new URL('../../../node_modules/libpg-query/wasm/libpg-query.wasm', import.meta.url);
 let parser: SqlParser;
 
 beforeAll(async () => {
@@ -25,15 +26,35 @@ function fault(sql: string, by: SqlParser = parser): SvcError {
 }
 
 describe('the built module', () => {
-  it('starts with 640 pages, keeps its maximum and its length', async () => {
+  it('starts with 640 pages, and has only the functions that the runtime calls', async () => {
     const built = await readFile(new URL('libpg-query.wasm', BUILT));
-    const original = await readFile(new URL('../../../node_modules/libpg-query/wasm/libpg-query.wasm', import.meta.url));
+    const original = await readFile(ORIGINAL);
     expect(INITIAL_PAGES).toBe(640);
     expect(memoryMinimum(original).pages).toBe(2048);
     expect(memoryMinimum(built).pages).toBe(640);
-    const { start, end } = memoryMinimum(built);
-    expect([...built.keys()].filter((i) => built[i] !== original[i] && !(i >= start && i < end))).toEqual([]);
-    expect(built.length).toBe(original.length);
+    const { glue } = await import(new URL('glue.js', BUILT).href);
+    const names = WebAssembly.Module.exports(await WebAssembly.compile(built)).map(({ name }) => name);
+    expect(names.sort()).toEqual(Object.values<string>(glue.exports).sort());
+    expect(built.length).toBeLessThan(original.length);
+    await expect(withExports(original, ['nothing'])).rejects.toThrow('no export nothing');
+  });
+
+  it('parses as the module of the package does', async () => {
+    const { glue } = await import(new URL('glue.js', BUILT).href);
+    const [built, original] = await Promise.all(
+      [new URL('libpg-query.wasm', BUILT), ORIGINAL].map(async (file) => instantiate(await WebAssembly.compile(await readFile(file)), glue)),
+    );
+    const parsed = (of: typeof built, sql: string): unknown => {
+      try {
+        return of?.parse(sql);
+      } catch (error) {
+        return String(error);
+      }
+    };
+    const pages = await Promise.all(['language', 'world', 'nested'].map((page) => readFile(new URL(`../../../docs/${page}.md`, import.meta.url), 'utf8')));
+    const texts = pages.flatMap((page) => [...page.matchAll(/```sql\n([\s\S]*?)```/g)].flatMap(([, block = '']) => [block, ...block.split(';')]));
+    expect(texts.length).toBeGreaterThan(200);
+    for (const text of texts) expect(parsed(built, text)).toEqual(parsed(original, text));
   });
 
   it('starts with 40 MiB', async () => {
