@@ -21,8 +21,8 @@ export const SIZES = {
   'integration/walks': { everyDepth: [2, 1, 1] },
   'integration/hidden-twins': { models: [1, 120, 16] },
   'integration/planner/decorrelate': { queries: [15, 400, 400], joined: [15, 150, 150] },
-  // `every`: of the queries of the corpora.
-  'integration/planner/placed': { every: [6, 1, 1] },
+  // `every`: of the queries of the corpora. An odd number: they are planned without policies and with them in turn.
+  'integration/planner/placed': { every: [5, 1, 1] },
   'integration/planner/names': { lists: [100, 5000] },
   // What PostgreSQL resolves in the statements of plans; `servers`: the number of databases for each statement.
   'attacks/analysis': { queries: [50, 20_000, 4000], servers: [1, 2] },
@@ -73,7 +73,7 @@ export const SIZES = {
   // `loads`: a load that is interrupted and repeated.
   'integration/world': { loads: [0, 1] },
   'unit/regular-expressions': { every: [8, 1, 1], everyRead: [8, 1, 1] },
-  // `everyQuestion`: of the statements of the corpora.
+  // `everyQuestion`: of the statements of the corpora other than forms.ts, without policies and with them in turn.
   'unit/planner/logical': { everyTrap: [12, 1, 1], everyQuestion: [5, 1, 1], queries: [100, 1000] },
   'unit/planner/verify/accepted': { queries: [20, 10_000, 480], everyTrap: [48, 1, 1] },
   'unit/planner/verify/mutated': { statements: [1000, 30_000], everyTrap: [6, 1] },

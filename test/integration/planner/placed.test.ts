@@ -160,7 +160,7 @@ it('SQL of the corpora is the same without knowledge, and passes the verifier wi
     has: (table: string) => !table.startsWith('[""'),
     values: () => [distributed].values(),
   } as unknown as Placements;
-  let [n, keyed, turn] = [0, 0, 0];
+  let [n, guarded, nested, keyed, turn] = [0, 0, 0, 0, 0];
   for (const corpus of [forms(parser), ...written(parser, 50)]) {
     for (const { text, plan, context, declared } of oneIn(SIZES.every, [...corpus.planned()], turn++)) {
       const again = (changes: Partial<PlanContext>) => {
@@ -175,6 +175,8 @@ it('SQL of the corpora is the same without knowledge, and passes the verifier wi
       const before = again({});
       if (!before) continue;
       n++;
+      if (context.access !== undefined) guarded++;
+      if (plan.nested) nested++;
       expect(again({ target: () => undefined })?.sql, text).toBe(before.sql);
       // EXISTS over a barrier has one OFFSET more
       expect(again(placed(copied))?.sql.replaceAll(' OFFSET 0', ''), text).toBe(before.sql.replaceAll(' OFFSET 0', ''));
@@ -188,6 +190,8 @@ it('SQL of the corpora is the same without knowledge, and passes the verifier wi
     }
   }
   expect(n).toBeGreaterThan(500 / SIZES.every);
+  expect(guarded).toBeGreaterThan(200 / SIZES.every);
+  expect(nested).toBeGreaterThan(0);
   expect(keyed).toBeGreaterThan(20 / SIZES.every);
 });
 

@@ -119,8 +119,9 @@ describe('the logical plan as data', () => {
   it('is frozen, can be converted to JSON, and has no tables and no aliases of the planner, for the statements of all corpora', () => {
     let count = 0;
     const faults: object[] = [];
+    // each form is in one statement only
     for (const corpus of [forms(parser), ...written(parser, SIZES.everyTrap), ...generatedCorpora(parser, SIZES.queries, SIZES.queries)])
-      for (const { text, context, plan: physical } of corpus.planned(SIZES.everyQuestion)) {
+      for (const { text, context, plan: physical } of corpus.planned(corpus.name === 'forms' ? 1 : SIZES.everyQuestion)) {
         // The service writes statements with bound values.
         if (physical.params.length > 0) continue;
         const { plan, logical: made } = bothPlans(context, { text, offset: 0 });
