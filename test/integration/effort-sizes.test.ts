@@ -5,6 +5,7 @@
 import type { Node } from '@pgsql/types';
 import { afterAll, expect, it } from 'vitest';
 import { loadNodeParser } from '../../src/cli/node-parser.ts';
+import { Equalities } from '../../src/planner/effort/equalities.ts';
 import { Expressions } from '../../src/planner/effort/expressions.ts';
 import type { Scope } from '../../src/planner/effort/scope.ts';
 import { bytesOf, bytesWithNumbers, type Size } from '../../src/planner/effort/sizes.ts';
@@ -88,7 +89,16 @@ function sizeOf(expression: string, columns?: ReadonlyMap<string, Size>): Size {
   if (!raw?.stmt || !('SelectStmt' in raw.stmt)) throw new Error('it is one SELECT');
   const [item] = raw.stmt.SelectStmt.targetList ?? [];
   const rows = columns ? ROWS : 1;
-  const scope: Scope = { relations: new Map(columns ? [['v', columns]] : []), ctes: new Map(), outer: undefined, rows, own: rows, arms: 1, joined: 1 };
+  const scope: Scope = {
+    relations: new Map(columns ? [['v', columns]] : []),
+    ctes: new Map(),
+    outer: undefined,
+    rows,
+    own: rows,
+    arms: 1,
+    joined: 1,
+    equal: new Equalities(undefined),
+  };
   return spent.paused(() => expressions.size((item as { ResTarget: { val: Node } }).ResTarget.val, scope));
 }
 

@@ -18,11 +18,12 @@ import type {
   TypeCast,
 } from '@pgsql/types';
 import { isNodeName, lastName, type Node, nameOf, type SelectStmt } from '../plan/tree.ts';
+import { costOfOrders } from './equalities.ts';
 import { FREE, KEEPING, LINEAR, NUMERIC, names, PLAIN, SHORT, SLOW_TYPES } from './functions.ts';
 import { hasNumbers, paddingOf } from './results.ts';
 import { type Size, sizeOfConstant, sizeOfText } from './sizes.ts';
 import { MAX_NODES as MAX_COPIED, MAX_STEPS } from './spent.ts';
-import { constant, copiesOfLeft, functionName, SEARCHED, STEPS_PER_BYTE } from './steps.ts';
+import { besidesRow, constant, copiesOfLeft, functionName, SEARCHED, STEPS_PER_BYTE } from './steps.ts';
 
 /** Nodes that call nothing themselves. Those that are not listed here and have no rule below make a statement not light. */
 const NEUTRAL = names('SortBy WindowDef BoolExpr NullTest BooleanTest CaseExpr CaseWhen CoalesceExpr MinMaxExpr List String Integer Float A_Star');
@@ -64,6 +65,9 @@ class Light {
   #growth = 1;
   /** The calls whose time may grow with the product of two lengths. */
   #products = 0;
+  /** The relations, and the comparisons that may make columns of two of them equal. */
+  #relations = 0;
+  #equal = 0;
   #isRecursive = false;
   /** True if the statement composes texts, and if it converts texts to numbers or documents: such a number may have many digits. */
   #isComposing = false;
@@ -85,7 +89,7 @@ class Light {
       }
     if (this.#isRecursive && this.#growth > 1) return false;
     if (this.#isComposing && this.#isConverting) return false;
-    if (this.#nodes * this.#copies > MAX_COPIED) return false;
+    if (this.#nodes * this.#copies > MAX_COPIED || costOfOrders(this.#relations, this.#equal) > MAX_COPIED) return false;
     const bytes = this.#longest * this.#growth;
     return STEPS_PER_BYTE * (this.#nodes + this.#targets) * bytes + this.#products * bytes ** 2 <= MAX_STEPS;
   }
@@ -183,6 +187,7 @@ class Light {
       case 'ParamRef':
         return this.#hasText(sizeOfText(this.#params[((body as ParamRef).number ?? 0) - 1] ?? ''));
       case 'SubLink':
+        this.#equal++;
         if ((body as SubLink).subLinkType === 'EXISTS_SUBLINK') this.#copies *= 2;
         return (body as SubLink).subLinkType !== 'ARRAY_SUBLINK' && this.#all(body);
       case 'ResTarget':
@@ -237,6 +242,7 @@ class Light {
   }
 
   #table({ relname = '', alias }: RangeVar): boolean {
+    this.#relations++;
     this.#aliases.add(alias?.aliasname ?? relname);
     return true;
   }
@@ -246,13 +252,15 @@ class Light {
     return true;
   }
 
-  #join({ larg, rarg, quals, alias, join_using_alias }: JoinExpr): boolean {
-    return this.#named(alias) && this.#named(join_using_alias) && this.#one(larg) && this.#one(rarg) && this.#one(quals);
+  #join({ larg, rarg, quals, alias, join_using_alias, usingClause = [], isNatural }: JoinExpr): boolean {
+    this.#equal += usingClause.length;
+    return !isNatural && this.#named(alias) && this.#named(join_using_alias) && this.#one(larg) && this.#one(rarg) && this.#one(quals);
   }
 
   #operation(operation: A_Expr): boolean {
     const { kind = '', name, lexpr, rexpr } = operation;
     const symbol = lastName(name);
+    if (symbol === '=') this.#equal++;
     if (kind === 'AEXPR_OP' && COMBINING.has(symbol)) {
       this.#grows(2);
       this.#isComposing ||= symbol === '||';
@@ -283,17 +291,4 @@ class Light {
     }
     return this.#list(call.args) && this.#list(call.agg_order) && this.#one(call.agg_filter) && (call.over === undefined || this.#all(call.over));
   }
-}
-
-/** A statement without the object that it makes of each row (lower/output.ts): one pass over all columns of FROM, whose result nothing in the statement reads. */
-function besidesRow(query: SelectStmt): readonly SelectStmt[] {
-  const { targetList = [], ...rest } = query;
-  const [item] = targetList;
-  const value = targetList.length === 1 && item && 'ResTarget' in item ? item.ResTarget.val : undefined;
-  if (!value) return [query];
-  const inner = 'SubLink' in value && value.SubLink.subLinkType === 'EXPR_SUBLINK' ? value.SubLink.subselect : undefined;
-  if (inner && 'SelectStmt' in inner) return [rest, ...besidesRow(inner.SelectStmt)];
-  const call = 'FuncCall' in value ? value.FuncCall : undefined;
-  const [row] = call?.args ?? [];
-  return call?.args?.length === 1 && functionName(call) === 'row_to_json' && row && 'ColumnRef' in row ? [rest] : [query];
 }

@@ -1,5 +1,10 @@
 /** Estimates how long the values of a recursive query may become. */
-import { largest, MAX_SIZE, type Size, SMALL, sizeOf, UNKNOWN } from './sizes.ts';
+import type { CommonTableExpr } from '@pgsql/types';
+import { DATA, FIXED, largest, MAX_SIZE, type Size, SMALL, sizeOf, sum, UNKNOWN } from './sizes.ts';
+import { SEARCHED } from './steps.ts';
+
+/** The members of a size that may grow. */
+const SEEN = ['made', 'data', 'wild', 'raw'] as const;
 
 /**
  * The sizes of the columns of a recursive query after each of its first steps. There are enough steps that growth which passes through all columns
@@ -18,16 +23,8 @@ export function firstSteps(
     const after = [...next(new Map(names.map((name, n) => [name, before[n] ?? SMALL]))).values()];
     // the non-recursive term decides the types
     steps.push(before.map((size, n) => (size.fixed ? size : largest([size, after[n] ?? size]))));
-    if (
-      before.every(
-        (size, n) =>
-          size.made === steps.at(-1)?.[n]?.made &&
-          size.data === steps.at(-1)?.[n]?.data &&
-          size.wild === steps.at(-1)?.[n]?.wild &&
-          size.raw === steps.at(-1)?.[n]?.raw,
-      )
-    )
-      break;
+    const last = steps.at(-1) as readonly Size[];
+    if (before.every((size, n) => SEEN.every((member) => size[member] === last[n]?.[member]))) break;
   }
   return steps;
 }
@@ -57,3 +54,12 @@ export function sizeAfter(steps: readonly Size[]): Size {
 }
 
 const grows = (before: Size, after: Size): boolean => after.made > before.made || after.data > before.data;
+
+/** The columns that SEARCH and CYCLE add: values of the columns in each row of a path. */
+export function searched({ search_clause, cycle_clause }: CommonTableExpr, columns: readonly Size[]): (readonly [string, Size])[] {
+  const { made, wild } = sum(columns);
+  const path = made <= SEARCHED && wild === 0 ? DATA : UNKNOWN;
+  const { search_seq_column, cycle_mark_column, cycle_path_column } = { ...search_clause, ...cycle_clause };
+  const added = [[search_seq_column, path] as const, [cycle_path_column, path] as const, [cycle_mark_column, FIXED] as const];
+  return added.flatMap(([name, size]) => (name === undefined ? [] : [[name, size] as const]));
+}

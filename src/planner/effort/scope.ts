@@ -1,6 +1,7 @@
 /** The scopes of queries while their effort is measured: relations, and the sizes of their columns. */
 import type { ColumnRef, FuncCall, RangeFunction } from '@pgsql/types';
 import { fieldsOf, lastName, type Node, nameOf, type SelectStmt, walk } from '../plan/tree.ts';
+import type { Equalities } from './equalities.ts';
 import { bytesOf, DATA, larger, largest, ONE, ofBytes, retyped, type Size, sizeOfRow, UNKNOWN, wholeNumber, withMarks } from './sizes.ts';
 import type { Nesting } from './spent.ts';
 import { callIn, functionNames } from './steps.ts';
@@ -23,6 +24,8 @@ export interface Named {
   readonly joined?: number;
   /** The queries in it, if PostgreSQL puts them in the place of each reference. */
   readonly nesting?: Nesting;
+  /** The relations in it, if PostgreSQL moves them to each reference. */
+  readonly equal?: Equalities | undefined;
 }
 
 /** The sizes of a query's columns by name, in order. `rows`: the number of rows that it returns for each row of the tables that it reads. */
@@ -33,6 +36,8 @@ export interface Measured {
   readonly arms: number;
   /** The relations that it joins in the block that reads it; undefined: 1. */
   readonly joined?: number;
+  /** The relations that PostgreSQL moves into the block that reads it. */
+  readonly equal?: Equalities | undefined;
 }
 
 /** The relations and common table expressions of a query. */
@@ -48,6 +53,8 @@ export interface Scope {
   arms: number;
   /** The relations of FROM, with those of the queries that PostgreSQL moves into it. */
   joined: number;
+  /** The same relations with their equal columns. */
+  readonly equal: Equalities;
 }
 
 /** The number of rows that an aggregate takes: those of the block, unless it may belong to an outer block because no argument is a column of this one. */

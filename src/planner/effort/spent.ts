@@ -1,6 +1,7 @@
 /** What the calls of a statement have cost so far, and the limits. */
 import type { WindowDef } from '@pgsql/types';
 import { badRequest } from '../../errors.ts';
+import type { Equalities } from './equalities.ts';
 import { type Copies, ONE, type Size } from './sizes.ts';
 
 /** The steps that the calls of a statement may take for one row: up to some 4 seconds on PostgreSQL 15. */
@@ -107,10 +108,10 @@ export class Spent {
     this.#add({ pulled: columns / 2, pushed: columns / 2 }, undefined, 'it has too many grouping sets');
   }
 
-  /** Counts the join of some relations. @throws SvcError 400 `too_complex` */
-  joined(relations: number): void {
-    const nodes = relations ** 3 / JOINS_OF_A_NODE;
-    this.#add({ pulled: nodes, pushed: nodes }, undefined, 'it joins too many relations');
+  /** Counts the join of some relations, with their equal columns. @throws SvcError 400 `too_complex` */
+  joined(relations: number, equal?: Equalities): void {
+    const nodes = relations ** 3 / JOINS_OF_A_NODE + (equal?.cost() ?? 0);
+    this.#add({ pulled: nodes, pushed: nodes }, undefined, 'it joins too many relations or columns');
   }
 
   /** Counts nodes that PostgreSQL makes when it plans the statement. @throws SvcError 400 `too_complex` */

@@ -1,6 +1,6 @@
 /** The steps of single calls. */
 import type { FuncCall } from '@pgsql/types';
-import { lastName, type Node, walk } from '../plan/tree.ts';
+import { lastName, type Node, type SelectStmt, walk } from '../plan/tree.ts';
 import {
   JSON_PATHS,
   JSON_WRITERS,
@@ -210,4 +210,17 @@ export function functionNames(node: Node): readonly string[] {
   const found: string[] = [];
   for (const item of node.List.items ?? []) found.push(...functionNames(item));
   return found;
+}
+
+/** A statement without the object that it makes of each row (lower/output.ts): one pass over all columns of FROM, whose result nothing in the statement reads. */
+export function besidesRow(query: SelectStmt): readonly SelectStmt[] {
+  const { targetList = [], ...rest } = query;
+  const [item] = targetList;
+  const value = targetList.length === 1 && item && 'ResTarget' in item ? item.ResTarget.val : undefined;
+  if (!value) return [query];
+  const inner = 'SubLink' in value && value.SubLink.subLinkType === 'EXPR_SUBLINK' ? value.SubLink.subselect : undefined;
+  if (inner && 'SelectStmt' in inner) return [rest, ...besidesRow(inner.SelectStmt)];
+  const call = 'FuncCall' in value ? value.FuncCall : undefined;
+  const [row] = call?.args ?? [];
+  return call?.args?.length === 1 && functionName(call) === 'row_to_json' && row && 'ColumnRef' in row ? [rest] : [query];
 }

@@ -2,6 +2,7 @@
 
 import type { Node, SelectStmt } from '@pgsql/types';
 import { describe, expect, it } from 'vitest';
+import { Equalities } from '../../../../src/planner/effort/equalities.ts';
 import { Expressions } from '../../../../src/planner/effort/expressions.ts';
 import { COLLECTING, FREE, JSON_PATHS, LINEAR, PAIRWISE, PRODUCT, QUADRATIC, SEARCH, SERIES } from '../../../../src/planner/effort/functions.ts';
 import { requireInterruptible } from '../../../../src/planner/effort/index.ts';
@@ -401,7 +402,16 @@ describe('the lists', () => {
   const isFunction = (name: string): boolean => /^[a-z]/.test(name);
 
   it('have a rule for each node of an expression', () => {
-    const scope = { relations: new Map([['', 'table' as const]]), ctes: new Map(), outer: undefined, rows: 1, own: 1, arms: 1, joined: 1 };
+    const scope = {
+      relations: new Map([['', 'table' as const]]),
+      ctes: new Map(),
+      outer: undefined,
+      rows: 1,
+      own: 1,
+      arms: 1,
+      joined: 1,
+      equal: new Equalities(undefined),
+    };
     const expressions = new Expressions([], new Spent(() => undefined), () => ({ columns: new Map(), rows: 1, arms: 1 }));
     const unknown = Object.keys(NODES).filter((type) => expressions.size({ [type]: {} } as unknown as Node, scope).made === MAX_SIZE);
     // clauses and relations, which are not measured as expressions
@@ -462,6 +472,18 @@ const either = (levels: number, base: string): string =>
     (inner, _, i) => `SELECT v FROM (${base}) u${i} WHERE v > 7 OR EXISTS (SELECT 1 FROM (${inner}) w${i} WHERE w${i}.v = u${i}.v)`,
     base,
   );
+
+/** A condition by which some columns of two relations are equal. */
+const equal = (a: string, b: string, columns: number, by = (left: string, right: string) => `${left} = ${right}`): string =>
+  Array.from({ length: columns }, (_, i) => by(`${a}.salary + ${i}`, `${b}.salary + ${i}`)).join(' AND ');
+/** The same for each of some relations and the first one. */
+const star = (relations: number, item: (alias: string) => string, between = ' '): string =>
+  Array.from({ length: relations - 1 }, (_, i) => item(`e${i + 1}`)).join(between);
+const joined = (relations: number, on: (alias: string) => string, kind = 'JOIN'): string =>
+  `SELECT count(*) AS n FROM svc.employee e0 ${star(relations, (e) => `${kind} svc.employee ${e} ON ${on(e)}`)}`;
+const listed = (relations: number, where: (alias: string) => string): string =>
+  `SELECT count(*) AS n FROM svc.employee e0, ${star(relations, (e) => `svc.employee ${e}`, ', ')} WHERE ${star(relations, where, ' AND ')}`;
+const prior = (e: string): string => `e${Number(e.slice(1)) - 1}`;
 
 describe('expressions that PostgreSQL repeats when it plans a statement', () => {
   it.each([
@@ -525,6 +547,23 @@ describe('expressions that PostgreSQL repeats when it plans a statement', () => 
     `SELECT count(*) AS n FROM svc.employee c0 ${Array.from({ length: 200 }, (_, i) => `LEFT JOIN svc.employee c${i + 1} ON c${i + 1}.party_id = c${i}.boss_id`).join(' ')}`,
     chain(8, 'NOT MATERIALIZED', (c) => `SELECT x.a FROM ${c} x JOIN ${c} y ON x.a = y.a`),
     `SELECT count(*) AS n FROM svc.town t WHERE ${Array.from({ length: 900 }, (_, i) => `EXISTS (SELECT 1 FROM svc.town u WHERE u.town_id = t.town_id + ${i})`).join(' AND ')}`,
+    // it weighs the orders of all columns in which two sets of relations are equal
+    joined(8, (e) => equal(e, 'e0', 30)),
+    joined(30, (e) => equal(e, 'e0', 10)),
+    joined(10, (e) => equal(e, 'e0', 30, (a, b) => `NOT ${a} <> ${b}`)),
+    joined(10, (e) => equal(e, 'e0', 30, (a, b) => `${a} IN (${b})`)),
+    joined(10, (e) => `(${equal(e, 'e0', 30)}) OR (${equal(e, 'e0', 30)})`),
+    joined(10, (e) => `(${equal(e, '', 30, (a) => a).replaceAll(' AND ', ', ')}) = (${equal('e0', '', 30, (a) => a).replaceAll(' AND ', ', ')})`),
+    joined(20, (e) => equal(e, 'e0', 60), 'LEFT JOIN'),
+    listed(11, (e) => equal(e, 'e0', 6)),
+    `SELECT count(*) AS n FROM svc.employee e0 ${star(24, (e) => `NATURAL JOIN svc.employee ${e}`)}`,
+    `SELECT count(*) AS n FROM svc.employee e0 WHERE ${star(10, () => `EXISTS (SELECT 1 FROM svc.employee u WHERE ${equal('u', 'e0', 30)})`, ' AND ')}`,
+    `SELECT count(*) AS n FROM svc.employee e0 ${star(10, (e) => `CROSS JOIN LATERAL (SELECT u.name FROM svc.employee u WHERE ${equal('u', 'e0', 30)}) ${e}`)}`,
+    `SELECT count(*) AS n FROM (SELECT ${star(11, (e) => `${prior(e)}.salary AS ${prior(e)}`, ', ')} FROM svc.employee e0 ${star(10, (e) => `CROSS JOIN svc.employee ${e}`)}) q WHERE ${star(10, (e) => equal('q', 'q', 30, (a, b) => `${a.replace('salary', e)} = ${b.replace('salary', 'e0')}`), ' AND ')}`,
+    `SELECT count(*) AS n FROM (SELECT ${star(10, (e) => `${equal(e, 'e0', 30)} AS ${e}`, ', ')} FROM svc.employee e0 ${star(10, (e) => `CROSS JOIN svc.employee ${e}`)}) q WHERE ${star(10, (e) => `q.${e}`, ' AND ')}`,
+    // and makes a condition for each two of many equal columns
+    `SELECT count(*) AS n FROM svc.town t WHERE ${star(160, () => 'EXISTS (SELECT 1 FROM svc.town u WHERE u.town_id = t.town_id)', ' AND ')}`,
+    `SELECT count(*) AS n FROM svc.town t WHERE ${star(160, () => 't.town_id IN (SELECT town_id FROM svc.town)', ' AND ')}`,
     // it writes out the sets of GROUP BY
     `SELECT count(*) AS n FROM svc.employee GROUP BY ${Array.from({ length: 200 }, (_, i) => `salary + ${i}`).join(', ')}, CUBE (${Array.from({ length: 12 }, (_, i) => `firm_id + ${i}`).join(', ')})`,
     `SELECT * FROM (${Array.from({ length: 10 }, (_, k) => `SELECT count(*) AS n FROM svc.employee GROUP BY CUBE (${Array.from({ length: 12 }, (_, i) => `firm_id + ${i + k}`).join(', ')})`).join(' UNION ALL ')}) u`,
@@ -558,6 +597,15 @@ describe('expressions that PostgreSQL repeats when it plans a statement', () => 
     `SELECT count(*) AS n FROM (${Array.from({ length: 400 }, (_, i) => `SELECT town_id AS x FROM svc.town WHERE town_id <> ${i}`).join(' UNION ALL ')}) u`,
     chain(30, '', (c) => `SELECT x.a + y.a AS a FROM ${c} x JOIN ${c} y USING (a)`),
     chain(6, 'NOT MATERIALIZED', (c) => `SELECT x.a FROM ${c} x JOIN ${c} y ON x.a = y.a`),
+    // few relations with many equal columns, and many with few
+    joined(2, (e) => equal(e, 'e0', 60)),
+    joined(4, (e) => equal(e, 'e0', 40)),
+    joined(40, (e) => `${e}.party_id = e0.party_id`),
+    joined(16, (e) => equal(e, 'e0', 3)),
+    joined(8, (e) => Array.from({ length: 20 }, (_, i) => `${e}.salary + ${i} = ${prior(e)}.party_id + ${i}`).join(' AND ')),
+    joined(30, (e) => equal(e, prior(e), 6), 'LEFT JOIN'),
+    listed(9, (e) => `${equal(e, 'e0', 1)} AND ${e}.party_id = ${prior(e)}.boss_id`),
+    listed(11, (e) => `${e}.party_id = ${prior(e)}.boss_id AND ${e}.town_id = ${prior(e)}.firm_id`),
     // it plans a sub-query of a condition once, not for each query of the union
     either(4, UNION),
     `SELECT count(*) AS n FROM (${UNION}) u WHERE ${Array.from({ length: 30 }, (_, i) => `u.v + ${i} IN (${nested(3, 'a + a')})`).join(' AND ')}`,

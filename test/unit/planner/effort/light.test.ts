@@ -74,6 +74,10 @@ describe('not light', () => {
     'SELECT q.l AS l FROM (SELECT row_to_json(t) AS l FROM shop.t AS t) AS q',
     'SELECT row_to_json(t.a || t.b) AS l FROM shop.t AS t',
     `SELECT 1e100000 * t.a AS l FROM shop.t AS t`,
+    // many relations that are equal in many columns
+    `SELECT t.a FROM shop.t AS t ${Array.from({ length: 8 }, (_, i) => `JOIN shop.t AS t${i} ON ${Array.from({ length: 20 }, (_, c) => `t${i}.c${c} = t.c${c}`).join(' AND ')}`).join(' ')}`,
+    `SELECT t.a FROM shop.t AS t ${Array.from({ length: 8 }, (_, i) => `JOIN shop.t AS t${i} USING (${Array.from({ length: 20 }, (_, c) => `c${c}`).join(', ')})`).join(' ')}`,
+    'SELECT t.a FROM shop.t AS t NATURAL JOIN shop.u AS u',
     `SELECT ${Array(3_000).fill('t.a').join(' = t.b AND ')} AS l FROM shop.t AS t`,
   ])('%s', (sql) => {
     expect(light(sql)).toBe(false);
