@@ -91,9 +91,10 @@ function usersOfConcept(model: Model, name: string, context: ApplyContext): stri
     text !== null && mentions(text, wanted) && context.referencesOf(stored(text), kind).some((r) => conceptsIn(r.name).includes(wanted));
   const users: string[] = [];
   visited(model.mappings.length + (model.views.length + model.properties.length + model.measures.length) / OBJECTS_OF_A_STEP);
+  const dropped = find(model.concepts, name);
   for (const c of model.concepts) {
     visited(1 + c.parents.length + c.relationships.length);
-    if (is(c.name)) continue;
+    if (c === dropped) continue;
     if (c.parents.some(is) || is(c.logic?.concept) || c.relationships.some((r) => is(r.target)) || walked(c.logic?.condition ?? null, 'expression'))
       users.push(`concept ${quoted(c.name)}`);
   }

@@ -208,15 +208,20 @@ export function alterTag(model: Model, s: AlterTag): Model {
 
 const names = (values: readonly { readonly name: string }[]): string[] => values.map((v) => v.name);
 
+/** The cost of folding and copying a tag. */
+const STEPS_OF_A_TAG = 10;
+
 /** Keys of tags are case-insensitive, as all names are. An update keeps the existing spelling. */
 function tagged(tags: Tags, s: AlterTag): Tags {
-  const entries = Object.entries(tags);
-  visited(10 * entries.length);
-  const at = entries.findIndex(([key]) => sameName(key, s.key.text));
-  if (s.action === 'update')
-    return Object.fromEntries(entries.toSpliced(at < 0 ? entries.length : at, at < 0 ? 0 : 1, [entries[at]?.[0] ?? s.key.text, s.value ?? '']));
-  if (at < 0) throw unknown('tag', s.key.text, s.key.offset, Object.keys(tags), ` of ${s.object} ${quoted(s.name.text)}`);
-  return Object.fromEntries(entries.toSpliced(at, 1));
+  const keys = Object.keys(tags);
+  visited(STEPS_OF_A_TAG * keys.length);
+  const wanted = fold(s.key.text);
+  const known = keys.find((key) => fold(key) === wanted);
+  // computed keys and spreads define members, also one named __proto__
+  if (s.action === 'update') return { ...tags, [known ?? s.key.text]: s.value ?? '' };
+  if (known === undefined) throw unknown('tag', s.key.text, s.key.offset, keys, ` of ${s.object} ${quoted(s.name.text)}`);
+  const { [known]: _, ...rest } = tags;
+  return rest;
 }
 
 /** ALTER ONTOLOGY n SET key = 't'. `allowed_functions` is not part of a version: the catalog stores it, and the model stays unchanged. */

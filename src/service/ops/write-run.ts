@@ -15,6 +15,7 @@ import { Draft } from '../write/draft.ts';
 import { sweepCaches } from '../write/refresh-cache.ts';
 import { type Batch, RightsGuard } from '../write/rights-guard.ts';
 import { applyService } from '../write/statements.ts';
+import { foresee } from '../write/written-pieces.ts';
 import { dropAll } from './drop-all.ts';
 import { type Begun, Run } from './run.ts';
 import { copyOf, counted } from './script-text.ts';
@@ -78,6 +79,7 @@ export class WriteRun extends Run implements WritingSession {
   }
 
   static override async of(begun: Begun): Promise<WriteRun> {
+    foresee(begun.statements, begun.request.spending.models);
     const run = new WriteRun(begun);
     const row = begun.row === undefined ? undefined : findOntology(run.caller, begun.row.name);
     if (row !== undefined) {

@@ -1,6 +1,6 @@
 /** An ontology that a script is changing: the model in memory, and the version to be written. */
 import type { Caller } from '../../auth/authenticate.ts';
-import { type Budget, visited } from '../../budget.ts';
+import { type Budget, stepsOfStatement, visited } from '../../budget.ts';
 import { createOntology, createVersion, setAllowedFunctions } from '../../catalog/changes.ts';
 import type { Call } from '../../catalog/db.ts';
 import type { PolicyRow } from '../../catalog/policies.ts';
@@ -158,7 +158,7 @@ export class Draft {
   async apply(statement: ModelStatement): Promise<void> {
     const { text, offset } = statement.source;
     const seen = this.#budget.run(() => {
-      visited(100 + 2 * text.length);
+      visited(stepsOfStatement(text.length));
       return this.#seenDraft();
     }, offset);
     const { principal } = this.#caller;

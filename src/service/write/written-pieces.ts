@@ -1,10 +1,11 @@
 /** The pieces of SQL that a script has written, and what their checks at its end will cost at least: a script that cannot be checked is refused before its checks begin. */
-import { STEPS_OF_A_QUESTION, stepsOfPiece } from '../../budget.ts';
-import type { ModelStatement } from '../../language/statements.ts';
+import { type Budget, STEPS_OF_A_QUESTION, stepsOfPiece, stepsOfStatement } from '../../budget.ts';
+import type { ModelStatement, Statement } from '../../language/statements.ts';
 import { find } from '../../ontology/apply/lists.ts';
 import { isRaw, type Model } from '../../ontology/model.ts';
 import { fold } from '../../ontology/names.ts';
 import { type Piece, STEPS_OF_A_PLAN } from '../../planner/check.ts';
+import { isRead, isService } from './classes.ts';
 
 /** The largest syntax tree of a text costs this much for each of its characters. */
 const MOST_STEPS_OF_A_CHARACTER = 20;
@@ -28,10 +29,10 @@ export class WrittenPieces {
 
   /**
    * Notes the SQL of a statement, with its offset. What it replaces or drops is not checked.
-   * @param model the model with the statement
+   * @param model the model with the statement; undefined if it is not applied yet
    * @param applied the units that its application cost, most of which is parsing the SQL
    */
-  note(statement: ModelStatement, model: Model, applied: number): void {
+  note(statement: ModelStatement, model: Model | undefined, applied: number): void {
     const kind = kindOf(statement);
     if (kind === undefined || !('name' in statement)) return;
     const key = `${kind} ${fold(statement.name.text)}`;
@@ -96,12 +97,38 @@ function pieceOf(statement: ModelStatement): Piece | undefined {
 }
 
 /** The least that the checks of a piece cost. @param parsing the cost of parsing it once */
-function checksOf({ kind, name }: Piece, { views }: Model, parsing: number): number {
+function checksOf({ kind, name }: Piece, model: Model | undefined, parsing: number): number {
   // SQL over tables is parsed once more, and the verifier parses what is sent to the datasource
   const overTables = STEPS_OF_A_QUESTION + 2 * parsing;
   if (kind === 'mapping') return overTables;
   if (kind !== 'view') return STEPS_OF_A_PLAN + parsing;
-  const view = find(views, name);
+  const view = model && find(model.views, name);
   // a view over concepts is planned twice: as a statement of its own, and for the question to the datasource
-  return view !== undefined && isRaw(view) ? overTables : overTables + 2 * STEPS_OF_A_PLAN;
+  return view === undefined || isRaw(view) ? overTables : overTables + 2 * STEPS_OF_A_PLAN;
+}
+
+/**
+ * Refuses a script before its first statement is applied, if its statements and their checks will exceed the budget in any case.
+ * @throws SvcError 400 `too_complex` at the statement that exceeds it
+ */
+export function foresee(statements: readonly Statement[], budget: Budget): void {
+  const pieces = new WrittenPieces();
+  let applied = 0;
+  try {
+    for (const s of statements) {
+      if (isRead(s) || isService(s)) continue;
+      const { text, offset } = s.source;
+      applied += stepsOfStatement(text.length);
+      if (s.kind === 'rollback') pieces.clear();
+      // an object that exists already is neither applied nor checked
+      else if (!s.ifNotExists) {
+        const parsing = s.kind === 'create_mapping' || s.kind === 'create_view' ? stepsOfPiece(s.sql.text.length) : 0;
+        pieces.note(s, undefined, text.length + parsing);
+        applied += parsing;
+      }
+      budget.expect(applied + pieces.expected, offset);
+    }
+  } finally {
+    budget.expect(0);
+  }
 }

@@ -118,6 +118,43 @@ describe('what is dropped or replaced without SQL is not expected to be checked:
   });
 });
 
+describe('a script that exceeds the budget in any case', () => {
+  /** Begins a script as a request does. @returns the code and position of its error */
+  const begin = async (script: string) => {
+    const spending = new Spending();
+    const runtime = { config, parser, now: () => 0, waitUntil: () => undefined, log: () => undefined } as unknown as Runtime;
+    const whole = { ...caller, snapshot: { ...caller.snapshot, isWhole: true, agents: [] } } as unknown as Caller;
+    const begun = { request: { runtime, spending }, script: { sql: script, ontology: '' }, statements: splitScript(script).map(parseStatement), caller: whole };
+    const error: unknown = await WriteRun.of({ ...begun, row: undefined } as never).then(
+      () => undefined,
+      (e: unknown) => e,
+    );
+    if (error !== undefined && !(error instanceof SvcError)) throw error;
+    return { code: error?.code ?? 'begun', offset: error?.offset ?? 0, units: spending.models.units };
+  };
+  const mapping = (i: number): string => `CREATE MAPPING m${i} INTO city AS SELECT id FROM raw.t${i} WHERE ${where(40, 'k')};`;
+  const view = (i: number, verb = 'CREATE'): string => `${verb} VIEW v${i} AS SELECT id FROM svc.city WHERE id = ${i};`;
+
+  it.each([
+    ['2,400 mappings with conditions of 40 parts', BASE + range(2400, mapping)],
+    ['9,000 views', BASE + range(9000, view)],
+    ['5,000 views, and 3,000 of them again', BASE + range(5000, view) + range(3000, (i) => view(i, 'CREATE OR REPLACE'))],
+  ])('is refused before its first statement is applied: %s', async (_what, script) => {
+    const { code, offset, units } = await begin(script);
+    expect([code, units]).toEqual(['too_complex', 0]);
+    expect(script.slice(offset)).toMatch(/^CREATE/);
+  });
+
+  it.each([
+    ['views that are dropped', range(9000, (i) => `${view(i)}DROP VIEW v${i};`)],
+    ['a view that is replaced', range(9000, () => view(1, 'CREATE OR REPLACE'))],
+    ['views that may exist', range(9000, (i) => `CREATE VIEW IF NOT EXISTS v${i} AS SELECT id FROM svc.city;`)],
+    ['views that a rollback removes', range(5, (i) => `${range(1500, (j) => view(1500 * i + j))}ROLLBACK ONTOLOGY m TO VERSION '${i}';`)],
+  ])('does not count the checks of %s', async (_what, statements) => {
+    expect((await begin(BASE + statements)).code).toBe('begun');
+  });
+});
+
 it('the elements of a concept are freed when it is applied', async () => {
   const script = 'CREATE ONTOLOGY m; CREATE CONCEPT city (id bigint, PRIMARY KEY (id)); CREATE CONCEPT town (mayor string) INHERITS (city);';
   const statements = splitScript(script).map(parseStatement);
