@@ -209,7 +209,7 @@ export function alterTag(model: Model, s: AlterTag): Model {
 const names = (values: readonly { readonly name: string }[]): string[] => values.map((v) => v.name);
 
 /** The cost of folding and copying a tag. */
-const STEPS_OF_A_TAG = 10;
+const STEPS_OF_A_TAG = 20;
 
 /** Keys of tags are case-insensitive, as all names are. An update keeps the existing spelling. */
 function tagged(tags: Tags, s: AlterTag): Tags {
