@@ -39,7 +39,7 @@ export const SCRIPT_LIMITS: Limits = { nodes: 500_000, steps: 18_000_000, entrie
 /** The cost of one character of a modelling statement that is applied to a model, which stores its texts. */
 export const STEPS_OF_A_MODELLING_CHARACTER = 1;
 
-/** The cost of a modelling statement of a script, whatever it changes. */
+/** The cost of a modelling statement of a script, in addition to that of its changes. */
 export const stepsOfStatement = (characters: number): number => 100 + 2 * characters;
 
 /** The cost of parsing a piece of SQL of a model and walking its tree: a constant, plus a cost for each character. */
