@@ -180,7 +180,7 @@ describe('a plan', () => {
 
   it('is made again, before its rows are used, if the first answer says that the database is distributed', async () => {
     const text = 'SELECT COUNT(*) AS n FROM svc.party p JOIN svc.party q ON q.name = p.name';
-    const places = [JSON.stringify(JSON.stringify([['raw', 'guests'], { column: 'id', group: 1 }]))];
+    const places = ['guests', 'staff', 'firms'].map((t) => JSON.stringify(JSON.stringify([['raw', t], { column: 'id', group: 1 }])));
     const sent: string[] = [];
     const answer: Answer = (asked) => {
       const statement = JSON.stringify(asked);
