@@ -54,11 +54,11 @@ export class LayoutChanged extends SvcError {
 }
 
 const REFERENCE = fixed`p.partmethod = 'n' AND p.repmodel = 't'`;
-/** True for a relation `c` of a check without a union in it or in a view below it, as `PLACEMENTS` names them. */
+/** True for a relation `c` of a check without a union in it or in a view below it, as `PLACEMENTS` names them. With OFFSET 0, only the definitions of these views are read. */
 const NO_UNION = fixed`(c.relkind <> 'v' OR n.nspname IN ('pg_catalog', 'information_schema') OR NOT EXISTS (WITH RECURSIVE b(oid) AS (SELECT c.oid
     UNION SELECT d.refobjid FROM b JOIN pg_catalog.pg_rewrite w ON w.ev_class = b.oid
       JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_rewrite'::regclass AND d.objid = w.oid AND d.refclassid = 'pg_catalog.pg_class'::regclass)
-    SELECT FROM b JOIN pg_catalog.pg_rewrite w ON w.ev_class = b.oid WHERE w.ev_action::text LIKE '%{SETOPERATIONSTMT %'))`;
+    SELECT FROM b, LATERAL (SELECT w.ev_action FROM pg_catalog.pg_rewrite w WHERE w.ev_class = b.oid OFFSET 0) w WHERE w.ev_action::text LIKE '%{SETOPERATIONSTMT %'))`;
 
 /**
  * The check that tables still are what a plan relies on: reference tables, or no views with unions. It is sent after a statement, in its transaction: the statement has

@@ -4,9 +4,12 @@ import { CATALOG_OWNER, DEVELOPER, READER } from '../../dev/roles.ts';
 import { forgetSnapshots } from '../../src/catalog/snapshot.ts';
 import { main } from '../../src/cli/kg.ts';
 import { parseDatasourceSecret } from '../../src/engine/datasource.ts';
+import { areAsPlanned } from '../../src/engine/placements.ts';
 import { forgetRoles, fromProbe, rememberRole } from '../../src/engine/settings.ts';
+import { sqlOf } from '../../src/engine/statement.ts';
 import { forgetTargets } from '../../src/service/read/distributed.ts';
 import { forgetRenewals } from '../../src/service/read/placements.ts';
+import { memoryDatabase } from '../support/databases/memory.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { shown } from '../unit/engine/fake.ts';
 
@@ -210,6 +213,18 @@ describe('a union that is joined with a reference table', () => {
     await service.rows('DROP MAPPING m_seen; DROP CONCEPT seen', 'shop');
     await place('DROP VIEW shop.seen, shop.below');
     await settled();
+  });
+
+  it('is checked without the definitions of all views of the database', async () => {
+    const db = await memoryDatabase();
+    for (const sql of [...CITUS.slice(0, 2), 'CREATE VIEW seen AS SELECT 1 AS k']) await db.exec(sql);
+    const { text, params } = areAsPlanned(['["public","seen",0]', '["public","other",0]']).statement;
+    const plan = await db.query<Record<string, string>>(`EXPLAIN ${sqlOf(text)}`, [...(params ?? [])]);
+    await db.close();
+    const lines = plan.rows.map((row) => row['QUERY PLAN'] ?? '');
+    const filters = lines.flatMap((line, i) => (line.includes('SETOPERATIONSTMT') ? [lines.slice(i - 1, i + 4).join()] : []));
+    expect(filters.length).toBeGreaterThan(0);
+    for (const filter of filters) expect(filter).toMatch(/Subquery Scan.*Filter.*Index Scan using pg_rewrite_rel_rulename_index/);
   });
 
   it('is read by itself if it cannot be checked any more', async () => {
