@@ -4,7 +4,7 @@ import { type Node, rewrite, type SelectStmt, select, walk } from '../plan/tree.
 
 /**
  * Moves the tables of recursions into queries of WITH before them, and each recursion into a query that is executed by itself (in place). A WITH RECURSIVE of which a query
- * names a later one stays, and one with a table that is not collected.
+ * names a later one stays, and one with a table that is not collected, or with SEARCH or CYCLE, whose columns the datasource refuses also so.
  * @param collected the sub-selects of tables
  * @param alias makes an alias that is unique in the statement
  */
@@ -44,10 +44,11 @@ const materialized = (ctename: string, ctequery: Node | undefined): Node => ({
   CommonTableExpr: { ctename, ctematerialized: 'CTEMaterializeAlways', ...(ctequery ? { ctequery } : {}) },
 });
 
-/** False for a query of WITH that names a later one, and for a recursion with a table that is not collected. */
-function canGather({ ctequery, ctename }: CommonTableExpr, collected: ReadonlySet<Node>, later: ReadonlySet<string | undefined>): boolean {
+/** False for a query of WITH that names a later one, and for a recursion with a table that is not collected, or with SEARCH or CYCLE. */
+function canGather(cte: CommonTableExpr, collected: ReadonlySet<Node>, later: ReadonlySet<string | undefined>): boolean {
+  const { ctequery, ctename } = cte;
   if (readsName(ctequery, later)) return false;
-  let reads = false;
+  let reads = Boolean(cte.search_clause ?? cte.cycle_clause);
   walk([ctequery], (n) => {
     reads ||= 'RangeVar' in n && n.RangeVar.schemaname !== undefined;
     return !collected.has(n);

@@ -75,6 +75,13 @@ describe('a recursion reads no table', () => {
   });
 });
 
+it.each(['CYCLE id SET seen USING path', 'SEARCH DEPTH FIRST BY id SET place'])('a recursion with %s stays as it is', async (clause) => {
+  const query = `WITH RECURSIVE up AS (SELECT g.id, 0 AS n FROM svc.guest g WHERE g.id > 36 UNION ALL SELECT g.id, u.n + 1 FROM up u JOIN svc.guest g ON g.id = u.id - 9 WHERE u.n < 3) ${clause} SELECT id, n FROM up`;
+  const { sql } = tables.plan(query, REWRITE);
+  expect(sql).not.toContain('MATERIALIZED');
+  expect(await tables.rows(query, REWRITE)).toEqual(await tables.rows(query));
+});
+
 it('conditions of the mapping and of the caller are applied where rows are collected, and values are computed afterwards', () => {
   const { sql } = tables.plan("SELECT size FROM svc.town WHERE name = 't1'", REWRITE);
   expect(sql).toMatch(/size::integer::integer AS size FROM \(SELECT [^()]*FROM s\.town WHERE size <> 'large' AND name::text = 't1' OFFSET 0\) AS town/);
