@@ -10,11 +10,18 @@ import { type Node, rewrite, type SelectStmt, select, walk } from '../plan/tree.
  */
 export function gatherRecursions(statement: SelectStmt, collected: ReadonlySet<Node>, alias: () => string): void {
   const found: SelectStmt[] = [];
+  const names = new Set<string | undefined>();
   walk([{ SelectStmt: statement }], (n) => {
+    if ('CommonTableExpr' in n) names.add(n.CommonTableExpr.ctename);
     if ('SelectStmt' in n && n.SelectStmt.withClause?.recursive) found.push(n.SelectStmt);
     return true;
   });
-  for (const block of found) gather(block, collected, alias);
+  // a caller may give a query of WITH any name: a query with the same name would be read in place of the table, also by a policy
+  const free = (): string => {
+    const name = alias();
+    return names.has(name) ? free() : name;
+  };
+  for (const block of found) gather(block, collected, free);
 }
 
 function gather(block: SelectStmt, collected: ReadonlySet<Node>, alias: () => string): void {

@@ -75,6 +75,17 @@ describe('a recursion reads no table', () => {
   });
 });
 
+it('no query of the caller takes the place of a table that a recursion reads', async () => {
+  for (let n = 1; n <= 12; n++) {
+    const query = `WITH RECURSIVE up AS (WITH "~${n}" AS (SELECT 40 AS id, 7 AS town, 'a' AS kind) SELECT g.id, g.town FROM svc.guest g JOIN "~${n}" x ON x.id >= g.id AND g.id > 36
+      UNION SELECT g.id, g.town FROM up u JOIN svc.guest g ON g.id = u.town) SELECT id FROM up`;
+    const { sql, declared } = tables.plan(query, REWRITE);
+    verify(parser, sql, declared);
+    expect(sql).toContain('up AS MATERIALIZED');
+    expect(await tables.rows(query, REWRITE), sql).toEqual(await tables.rows(query));
+  }
+});
+
 it.each(['CYCLE id SET seen USING path', 'SEARCH DEPTH FIRST BY id SET place'])('a recursion with %s stays as it is', async (clause) => {
   const query = `WITH RECURSIVE up AS (SELECT g.id, 0 AS n FROM svc.guest g WHERE g.id > 36 UNION ALL SELECT g.id, u.n + 1 FROM up u JOIN svc.guest g ON g.id = u.id - 9 WHERE u.n < 3) ${clause} SELECT id, n FROM up`;
   const { sql } = tables.plan(query, REWRITE);
