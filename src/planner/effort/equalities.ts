@@ -11,18 +11,27 @@ const MOST_JOINED = 8;
 /** The square of the number of equal columns, for two sets of relations, that costs as much as a node. */
 const ORDERS_OF_A_NODE = 10;
 /** Operators that compare for equality, perhaps under NOT. */
-const EQUALITY = /^(=|<>|!=)$/;
+export const EQUALITY = /^(=|<>|!=)$/;
 /** Costs up to this number of nodes are not counted exactly. */
 const FEW_ORDERS = 10_000;
 /** The steps of the exact count that are as expensive as the visit of a node. */
 const STEPS_OF_A_NODE = 20;
 /** The nodes for each two of a set of equal columns. */
 const NODES_OF_A_PAIR = 22;
+/** The characters of an expression that are written in a step. */
+const CHARACTERS_OF_A_STEP = 20;
+/** The place of a column without a relation, whose name no relation is known to have. */
+const UNKNOWN = -1;
+
+/** The columns that tables of NATURAL JOIN are assumed to share. */
+export const SHARED = Array.from({ length: 30 }, (_, i) => `*${i}`);
 
 /** Columns and expressions that are equal, and the places of their relations in FROM. */
 interface Equal {
   readonly names: string[];
   readonly places: Set<number>;
+  /** How many of the names have no known relation. */
+  unknown: number;
 }
 
 /** The relations of a block, with those of the queries that PostgreSQL moves into it, and their equal columns. */
@@ -48,15 +57,20 @@ export class Equalities {
     const at = this.relations;
     this.#places.set(alias, at);
     this.relations += inner?.relations || 1;
+    for (const [i, name] of names.entries()) for (const of of ['', alias]) this.#places.set(`${of}.${name}`, at + ((inner ? inner.#columns[i] : 0) ?? 0));
     if (!inner) return;
     this.#listed = Math.max(this.#listed, inner.#listed);
-    for (const { places } of inner.#all()) this.#equal.set(`${at} ${this.#equal.size}`, { names: [], places: new Set([...places].map((p) => p + at)) });
-    for (const [i, place] of inner.#columns.entries()) this.#places.set(`${alias}.${names[i]}`, at + place);
+    for (const places of inner.#all()) this.#equal.set(`${at} ${this.#equal.size}`, { names: [], places: new Set([...places].map((p) => p + at)), unknown: 0 });
+  }
+
+  /** Notes the names of a join, which begins at a place. */
+  alias(names: readonly string[], place: number): void {
+    for (const name of names) this.#places.set(name, place);
   }
 
   /** Notes a column of the query. */
   column(value: Node): void {
-    this.#columns.push(this.#placeOf(value) ?? 0);
+    this.#columns.push(Math.max(0, this.#placeOf(value) ?? 0));
     // it may be a condition of an outer block
     if (!('ColumnRef' in value)) this.condition(value);
   }
@@ -72,15 +86,18 @@ export class Equalities {
     walk(node, (n) => {
       const { kind, name, lexpr, rexpr } = 'A_Expr' in n ? n.A_Expr : {};
       const [right = [], isOne] = rexpr && 'List' in rexpr ? [rexpr.List.items, rexpr.List.items?.length === 1] : [partsOf(rexpr), kind === 'AEXPR_OP'];
-      if (isOne && EQUALITY.test(lastName(name))) for (const [i, value] of partsOf(lexpr).entries()) this.#both(value, right[i]);
-      return !('SubLink' in n);
+      const pairs = isOne && EQUALITY.test(lastName(name)) ? partsOf(lexpr).map((value, i) => this.#both(value, right[i])) : [];
+      return !('SubLink' in n) && !pairs.includes(true);
     });
   }
 
-  #both(left: Node, right = left): void {
-    const [a, b] = [this.#of(left), this.#of(right)];
-    if (a && b) this.#pair(a, b);
-    else this.#outer?.next(a ? right : left);
+  /** @returns true if both values read columns of this block */
+  #both(left: Node, right = left): boolean {
+    if ('A_Const' in left || 'A_Const' in right) return false;
+    const [a, b] = [this.#placeOf(left), this.#placeOf(right)];
+    if (a === undefined || b === undefined) this.#outer?.next(a === undefined ? left : right);
+    else this.#pair(this.#of(left, a), this.#of(right, b));
+    return a !== undefined && b !== undefined;
   }
 
   /** Notes that a value is equal to a column of the relation that follows. */
@@ -93,18 +110,25 @@ export class Equalities {
     for (const name of columns) for (const place of [left, right]) this.#pair(this.#at(left, name, ''), this.#at(place, name));
   }
 
-  /** The sets of several equal columns. */
-  #all(): Equal[] {
-    return [...new Set(this.#equal.values())].filter(({ places }) => places.size > 1);
+  /** The places of each set of several equal columns. Columns without a known relation are of different ones. */
+  #all(): Set<number>[] {
+    return [...new Set(this.#equal.values())]
+      .map(({ places, unknown }) => {
+        const all = new Set(places);
+        const size = Math.min(this.relations, places.size + unknown);
+        for (let p = 0; all.size < size; p++) all.add(p);
+        return all;
+      })
+      .filter((places) => places.size > 1);
   }
 
   /** What an expression is equal to; undefined for one without columns of this block. */
-  #of(value: Node): Equal | undefined {
-    const place = this.#placeOf(value);
+  #of(value: Node, place = this.#placeOf(value)): Equal | undefined {
     if (place === undefined) return undefined;
     const fields = 'ColumnRef' in value ? fieldsOf(value.ColumnRef) : [];
-    const name = fields.at(-1) ?? JSON.stringify(value, (key, v: unknown) => (key === 'location' ? undefined : v));
-    return this.#at(place, name, fields.length === 1 ? '' : place);
+    const name = fields.at(-1) ?? JSON.stringify(value).replaceAll(/"location":-?\d+/g, '');
+    visited(name.length / CHARACTERS_OF_A_STEP);
+    return this.#at(place, name, fields.length === 1 || place === UNKNOWN ? '' : place);
   }
 
   /** The place of a relation that an expression reads; undefined if it reads none, or one that is not of this block. */
@@ -112,7 +136,8 @@ export class Equalities {
     const places: (number | undefined)[] = [];
     walk(value, (n) => {
       const [first = '', second] = 'ColumnRef' in n ? fieldsOf(n.ColumnRef) : [];
-      if (first !== '') places.push(second === undefined ? 0 : (this.#places.get(`${first}.${second}`) ?? this.#places.get(first)));
+      if (first !== '')
+        places.push(second === undefined ? (this.#places.get(`.${first}`) ?? UNKNOWN) : (this.#places.get(`${first}.${second}`) ?? this.#places.get(first)));
       return true;
     });
     return places.includes(undefined) ? undefined : places[0];
@@ -121,17 +146,19 @@ export class Equalities {
   /** A column of the relation at a place. */
   #at(place: number, column: string, of: string | number = place): Equal {
     const name = `${of}.${column}`;
-    const equal = this.#equal.get(name) ?? { names: [name], places: new Set([place]) };
+    const isUnknown = place === UNKNOWN;
+    const equal = this.#equal.get(name) ?? { names: [name], places: new Set(isUnknown ? [] : [place]), unknown: isUnknown ? 1 : 0 };
     this.#equal.set(name, equal);
     return equal;
   }
 
-  #pair(a: Equal | undefined, b: Equal): void {
-    if (!a || a === b) return;
+  #pair(a: Equal | undefined, b: Equal | undefined): void {
+    if (!a || !b || a === b) return;
     const [more, less] = a.names.length < b.names.length ? [b, a] : [a, b];
     for (const name of less.names) this.#equal.set(name, more);
     more.names.push(...less.names);
     for (const place of less.places) more.places.add(place);
+    more.unknown += less.unknown;
   }
 
   /** The nodes that the joins cost. */
@@ -140,7 +167,7 @@ export class Equalities {
     let cost = 0;
     // the relations of earlier windows are the first one of the next
     const windows: number[][] = [];
-    for (const { places } of this.#all()) {
+    for (const places of this.#all()) {
       cost += (places.size ** 2 / 2) * NODES_OF_A_PAIR;
       const sets: number[] = [];
       for (const p of places) {

@@ -18,7 +18,7 @@ import type {
   TypeCast,
 } from '@pgsql/types';
 import { isNodeName, lastName, type Node, nameOf, type SelectStmt } from '../plan/tree.ts';
-import { costOfOrders } from './equalities.ts';
+import { costOfOrders, EQUALITY } from './equalities.ts';
 import { FREE, KEEPING, LINEAR, NUMERIC, names, PLAIN, SHORT, SLOW_TYPES } from './functions.ts';
 import { hasNumbers, paddingOf } from './results.ts';
 import { type Size, sizeOfConstant, sizeOfText } from './sizes.ts';
@@ -131,6 +131,7 @@ class Light {
   /** Looks at the rows of VALUES, whose values are columns like the items of a select list. */
   #values(lists: readonly Node[] | undefined): boolean {
     if (lists === undefined) return true;
+    this.#relations++;
     for (const list of lists) if ('List' in list) this.#targets += list.List.items?.length ?? 0;
     const before = this.#references;
     const isLight = this.#list(lists);
@@ -260,7 +261,7 @@ class Light {
   #operation(operation: A_Expr): boolean {
     const { kind = '', name, lexpr, rexpr } = operation;
     const symbol = lastName(name);
-    if (symbol === '=') this.#equal++;
+    if (EQUALITY.test(symbol)) this.#equal++;
     if (kind === 'AEXPR_OP' && COMBINING.has(symbol)) {
       this.#grows(2);
       this.#isComposing ||= symbol === '||';

@@ -2,7 +2,7 @@
 import type { CommonTableExpr, JoinExpr, WithClause } from '@pgsql/types';
 import { visited } from '../../budget.ts';
 import type { Node, SelectStmt } from '../plan/tree.ts';
-import { Equalities } from './equalities.ts';
+import { Equalities, SHARED } from './equalities.ts';
 import { Expressions } from './expressions.ts';
 import { firstSteps, searched, sizeAfter } from './recursion.ts';
 import { paddingIn } from './results.ts';
@@ -285,15 +285,15 @@ export class Effort {
   #join(join: JoinExpr, scope: Scope): void {
     const { larg, rarg, quals, alias, join_using_alias, jointype, usingClause = [], isNatural } = join;
     const { equal, relations } = scope;
-    const before = new Set(relations.keys());
-    const left = equal.relations;
+    const [before, left] = [new Set(relations.keys()), equal.relations];
     if (larg) this.#from(larg, scope);
     const right = equal.relations;
     if (rarg) this.#from(rarg, scope);
-    const last = isNatural ? [...relations.values()].at(-1) : undefined;
-    const using = last instanceof Map ? [...last.keys()] : usingClause.map(partOf);
-    equal.using(using, left, right);
-    for (const name of [alias?.aliasname, join_using_alias?.aliasname]) if (name !== undefined) scope.relations.set(name, columnsOfJoin(scope, before));
+    const last = isNatural ? [...relations.values()].at(-1) : usingClause.map(partOf);
+    equal.using(last instanceof Map && !last.has(WHOLE_TABLE) ? [...last.keys()] : Array.isArray(last) ? last : SHARED, left, right);
+    const names = [alias?.aliasname, join_using_alias?.aliasname].flatMap((name) => name ?? []);
+    equal.alias(names, left);
+    for (const name of names) relations.set(name, columnsOfJoin(scope, before));
     if (quals) this.#conditions(quals, scope, jointype === 'JOIN_INNER');
   }
 }

@@ -2,6 +2,7 @@
 
 import type { Node, SelectStmt } from '@pgsql/types';
 import { describe, expect, it } from 'vitest';
+import { Budget, PLAN_LIMITS } from '../../../../src/budget.ts';
 import { Equalities } from '../../../../src/planner/effort/equalities.ts';
 import { Expressions } from '../../../../src/planner/effort/expressions.ts';
 import { COLLECTING, FREE, JSON_PATHS, LINEAR, PAIRWISE, PRODUCT, QUADRATIC, SEARCH, SERIES } from '../../../../src/planner/effort/functions.ts';
@@ -614,5 +615,78 @@ describe('expressions that PostgreSQL repeats when it plans a statement', () => 
     `WITH q AS (SELECT party_id, name, salary FROM svc.employee) SELECT ${Array.from({ length: 300 }, (_, i) => `sum(CASE WHEN salary > ${i} AND name <> 'x' THEN salary - ${i} ELSE salary END) AS c${i}`).join(', ')} FROM q`,
   ])('are usual: %#', (sql) => {
     expect(outcome(sql)).toBe('planned');
+  });
+});
+
+describe('equal columns in the SQL of raw views', () => {
+  /** The code of the refusal of finished SQL; `accepted`. */
+  const outcomeOf = (sql: string): string => {
+    const [raw] = context.parser.parse(sql).stmts;
+    if (!raw?.stmt || !('SelectStmt' in raw.stmt)) throw new Error('it is one SELECT');
+    const { SelectStmt } = raw.stmt;
+    try {
+      new Budget(PLAN_LIMITS, 'the plan').run(() => requireInterruptible(SelectStmt, [], new Map(), () => undefined));
+      return 'accepted';
+    } catch (error) {
+      return `${(error as { code?: string }).code}`;
+    }
+  };
+  const list = (n: number, text: (i: number) => string, between = ', '): string => Array.from({ length: n }, (_, i) => text(i)).join(between);
+  const equalIn = (columns: number, left: string, right: string): string => list(columns, (c) => `${left}${c} = ${right}${c}`, ' AND ');
+  const row = (n: number): string => `(${list(30, () => `${n}`)})`;
+  const names = (prefix: string): string => list(30, (c) => `${prefix}${c}`);
+
+  it.each([
+    [
+      'comparisons under NOT',
+      `SELECT 1 FROM raw.t t0 ${list(7, (i) => `JOIN raw.t t${i + 1} ON ${list(30, (c) => `NOT t${i + 1}.c${c} <> t0.c${c}`, ' AND ')}`, ' ')}`,
+    ],
+    [
+      'columns without a relation',
+      `SELECT 1 FROM ${list(8, (i) => `raw.t AS t${i}(${names(`r${i}c`)})`)} WHERE ${list(7, (i) => equalIn(30, `r${i + 1}c`, 'r0c'), ' AND ')}`,
+    ],
+    [
+      'columns of a sub-select without its name',
+      `SELECT 1 FROM ${list(8, (i) => `(SELECT ${list(30, (c) => `c${c} AS r${i}c${c}`)} FROM raw.t) t${i}`)} WHERE ${list(7, (i) => equalIn(30, `r${i + 1}c`, 'r0c'), ' AND ')}`,
+    ],
+    [
+      'the name of a join',
+      `SELECT 1 FROM (raw.t t0 JOIN raw.u u ON t0.id = u.id) AS j ${list(7, (i) => `JOIN raw.t t${i + 1} ON ${equalIn(30, `j.c`, `t${i + 1}.c`)}`, ' ')}`,
+    ],
+    [
+      'the name of USING',
+      `SELECT 1 FROM raw.t t0 JOIN raw.u u USING (${names('c')}) AS j ${list(7, (i) => `JOIN raw.t t${i + 1} ON ${equalIn(30, `j.c`, `t${i + 1}.c`)}`, ' ')}`,
+    ],
+    ['NATURAL JOIN of tables', `SELECT 1 FROM raw.t t0 ${list(8, (i) => `NATURAL JOIN raw.t t${i + 1}`, ' ')}`],
+    [
+      'rows of VALUES',
+      `SELECT 1 FROM (VALUES ${row(1)}, ${row(2)}) t0(${names('c')}) ${list(7, (i) => `JOIN (VALUES ${row(1)}, ${row(2)}) t${i + 1}(${names('c')}) ON ${equalIn(30, `t${i + 1}.c`, 't0.c')}`, ' ')}`,
+    ],
+  ])('are counted: %s', (_what, sql) => {
+    expect(outcomeOf(sql)).toBe('too_complex');
+  });
+
+  it.each([
+    ['columns without a relation in one table', `SELECT 1 FROM raw.t WHERE ${list(200, (i) => `a${i} = b${i}`, ' AND ')}`],
+    [
+      'columns without a relation in a chain of tables',
+      `SELECT 1 FROM ${list(30, (i) => `raw.t${i} AS t${i}`)} WHERE ${list(29, (i) => `key_${i} = id_${i + 1}`, ' AND ')}`,
+    ],
+    ['NATURAL JOIN of a few tables', 'SELECT 1 FROM raw.a NATURAL JOIN raw.b NATURAL JOIN raw.c NATURAL JOIN raw.d NATURAL JOIN raw.e'],
+    [
+      'the name of a join, in a key',
+      `SELECT 1 FROM (raw.t t0 JOIN raw.u u ON t0.id = u.id) AS j ${list(20, (i) => `JOIN raw.t t${i + 1} ON ${equalIn(2, 'j.c', `t${i + 1}.c`)}`, ' ')}`,
+    ],
+    // an expression is written once, not once for each comparison in it
+    [
+      '800 comparisons in each other',
+      `SELECT 1 FROM raw.t a JOIN raw.t b ON ${Array.from({ length: 800 }).reduce<string>((e) => `(${e}) = b.x`, 'a.x = b.x')}`,
+    ],
+    [
+      '800 comparisons with constants',
+      `SELECT 1 FROM raw.t a JOIN raw.t b ON ${Array.from({ length: 800 }).reduce<string>((e) => `(${e}) = true`, 'a.x = b.x')}`,
+    ],
+  ])('are not too many: %s', (_what, sql) => {
+    expect(outcomeOf(sql)).toBe('accepted');
   });
 });
