@@ -5,30 +5,20 @@
  * SEED=n and DEEP=1 as in test/support/generated.ts.
  */
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { DEEP, generated, patience, SEED } from '../support/generated.ts';
-import { reached, startService, type TestService } from '../support/service.ts';
 import { sizesOf } from '../support/sizes.ts';
 import { PROBES, script } from './generated/editing-scripts.ts';
 import { filled, MODEL, POLICIES, TABLES } from './generated/hidden-values.ts';
+import { withPair } from './generated/pair.ts';
 
 const SIZES = sizesOf('attacks/editors-interference');
 
-let s: TestService;
-/** A reader, and an editor who may not make policies. */
-const tokens: string[] = [];
-beforeAll(async () => {
-  s = await startService({ tables: TABLES });
-  await s.user('nobody');
-  tokens.push(await s.user('rob'), await s.user('ed'));
-});
-afterAll(() => s?.close());
+const pair = withPair(TABLES);
 
-/** The answers to both, as texts. No query has a result that differs between runs. */
-async function seen(ontology: string): Promise<string[]> {
-  const answers = await Promise.all(tokens.flatMap((token) => PROBES.map((q) => reached(() => s.query(q, ontology, token)))));
-  return answers.map(({ status, json }) => `${status} ${JSON.stringify({ ...json, request_id: '' })}`);
-}
+/** The answers to both. No query has a result that differs between runs. */
+const seen = async (ontology: string): Promise<string[]> =>
+  (await Promise.all([pair.reader, pair.editor].map((token) => pair.seen(ontology, PROBES, token)))).flat();
 
 /** One in four kinds: three different ones, because an accepted script takes 400 queries. */
 const KINDS = POLICIES.map(([what, policies], i) => [what, policies, i] as const).filter((_, i) => i % SIZES.everyKind === 1 % SIZES.everyKind);
@@ -36,31 +26,31 @@ const KINDS = POLICIES.map(([what, policies], i) => [what, policies, i] as const
 describe.each(KINDS)('under %s', (_, policies, at) => {
   it('no script of an editor makes an answer depend on hidden data', { timeout: patience(120_000) }, async () => {
     const ontology = `ed${at}`;
-    await s.rows(
+    await pair.s.rows(
       `CREATE ONTOLOGY ${ontology}; ${MODEL}; CREATE CONCEPT own (own_p bigint, PRIMARY KEY (own_p)); GRANT QUERY ON ALL ontology.${ontology} TO USER rob; GRANT EDIT ON ALL ontology.${ontology} TO USER ed`,
     );
-    for (const p of policies) await s.rows(p, ontology);
-    const base = (await s.rows('SHOW VERSION', ontology))[0].id;
+    for (const p of policies) await pair.s.rows(p, ontology);
+    const base = (await pair.s.rows('SHOW VERSION', ontology))[0].id;
     const counts = new Map<string, number>();
     const count = (what: string): void => {
       counts.set(what, (counts.get(what) ?? 0) + 1);
     };
     const property = fc.asyncProperty(script, fc.nat(), fc.nat(), async (text, one, other) => {
-      const { status, json } = await s.query(text, ontology, tokens[1]);
+      const { status, json } = await pair.s.query(text, ontology, pair.editor);
       count(status === 403 ? '403' : `${status} ${json.code ?? ''}`);
       if (status >= 500) throw new Error(`${status} ${json.data}`);
       if (status !== 200) return;
       try {
         const answers: string[][] = [];
         for (const seed of [one, other]) {
-          for (const statement of filled(seed)) await s.database.exec(statement);
+          for (const statement of filled(seed)) await pair.s.database.exec(statement);
           answers.push(await seen(ontology));
         }
         for (const a of answers[0] ?? []) if (a.startsWith('200')) count('probes with rows');
         for (const [i, a] of (answers[0] as string[]).entries())
           if (a !== answers[1]?.[i]) throw new Error(`${i < PROBES.length ? 'reader' : 'editor'}: ${PROBES[i % PROBES.length]}\n${a}\n${answers[1]?.[i]}`);
       } finally {
-        await s.rows(`ROLLBACK ONTOLOGY ${ontology} TO VERSION '${base}'`, ontology);
+        await pair.s.rows(`ROLLBACK ONTOLOGY ${ontology} TO VERSION '${base}'`, ontology);
       }
     });
     const { failed, errorInstance, counterexample } = await fc.check(property, { ...generated(SIZES.scripts, SIZES.scripts), endOnFailure: true });

@@ -3,30 +3,16 @@
  * and values that policies hide, before a script of an editor and after it. Like editors-interference.test.ts, it only compares answers. SEED=n and DEEP=1 as in test/support/generated.ts.
  */
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { DEEP, generated, patience, SEED } from '../support/generated.ts';
-import { reached, startService, type TestService } from '../support/service.ts';
 import { sizesOf } from '../support/sizes.ts';
 import { PROBES, script } from './generated/link-scripts.ts';
 import { APART, filled, type Hidden, MODEL, POLICIES, TABLES } from './generated/link-world.ts';
+import { withPair } from './generated/pair.ts';
 
 const SIZES = sizesOf('attacks/editors-links');
 
-let s: TestService;
-/** A reader, and an editor who may not make policies. */
-const tokens: string[] = [];
-beforeAll(async () => {
-  s = await startService({ tables: TABLES });
-  await s.user('nobody');
-  tokens.push(await s.user('rob'), await s.user('ed'));
-});
-afterAll(() => s?.close());
-
-/** The answers to the reader, as texts. */
-async function seen(ontology: string, probes: readonly string[]): Promise<string[]> {
-  const answers = await Promise.all(probes.map((q) => reached(() => s.query(q, ontology, tokens[0]))));
-  return answers.map(({ status, json }) => `${status} ${JSON.stringify({ ...json, request_id: '' })}`);
-}
+const pair = withPair(TABLES);
 
 /** What a reader and an editor see, and what must not matter to their answers. */
 interface World {
@@ -63,9 +49,9 @@ const KINDS = WORLDS.map((world, at) => ({ ...world, at })).filter((_, i) => i %
 describe.each(KINDS)('$what', ({ what, model, policies, grants, hidden, at }) => {
   it('no script of an editor makes an answer depend on hidden rows, links and values', { timeout: patience(120_000) }, async () => {
     const ontology = `lk${at}`;
-    await s.rows([`CREATE ONTOLOGY ${ontology}`, model, ...grants(ontology).map((g) => `GRANT ${g}`)].join('; '));
-    for (const p of policies) await s.rows(p, ontology);
-    const base = (await s.rows('SHOW VERSION', ontology))[0].id;
+    await pair.s.rows([`CREATE ONTOLOGY ${ontology}`, model, ...grants(ontology).map((g) => `GRANT ${g}`)].join('; '));
+    for (const p of policies) await pair.s.rows(p, ontology);
+    const base = (await pair.s.rows('SHOW VERSION', ontology))[0].id;
     const counts = new Map<string, number>();
     const count = (what: string): void => {
       counts.set(what, (counts.get(what) ?? 0) + 1);
@@ -74,8 +60,8 @@ describe.each(KINDS)('$what', ({ what, model, policies, grants, hidden, at }) =>
       const before: string[][] = [];
       let probes = PROBES;
       for (const seed of [one, other]) {
-        for (const statement of filled(seed, hidden)) await s.database.exec(statement);
-        const answers = await seen(ontology, probes);
+        for (const statement of filled(seed, hidden)) await pair.s.database.exec(statement);
+        const answers = await pair.seen(ontology, probes);
         // what has no answer now has none with other values
         if (before.length === 0) probes = probes.filter((_q, i) => !/^40[03] .*"(unknown_|bad_|no_|ambiguous)/.test(answers[i] as string));
         before.push(before.length === 0 ? answers.filter((a) => !/^40[03] .*"(unknown_|bad_|no_|ambiguous)/.test(a)) : answers);
@@ -89,14 +75,14 @@ describe.each(KINDS)('$what', ({ what, model, policies, grants, hidden, at }) =>
     };
     await check(1, 2);
     const property = fc.asyncProperty(script, fc.nat(), fc.nat(), async (text, one, other) => {
-      const { status, json } = await s.query(text, ontology, tokens[1]);
+      const { status, json } = await pair.s.query(text, ontology, pair.editor);
       count(status === 403 ? '403' : `${status} ${json.code ?? ''}`);
       if (status >= 500) throw new Error(`${status} ${json.data}`);
       if (status !== 200) return;
       try {
         await check(one, other);
       } finally {
-        await s.rows(`ROLLBACK ONTOLOGY ${ontology} TO VERSION '${base}'`, ontology);
+        await pair.s.rows(`ROLLBACK ONTOLOGY ${ontology} TO VERSION '${base}'`, ontology);
       }
     });
     const { failed, errorInstance, counterexample } = await fc.check(property, { ...generated(SIZES.scripts, SIZES.scripts), endOnFailure: true });

@@ -4,24 +4,16 @@
  * compares. SEED=n and DEEP=1 as in test/support/generated.ts.
  */
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { DEEP, generated, patience, SEED } from '../support/generated.ts';
-import { reached, startService, type TestService } from '../support/service.ts';
 import { sizesOf } from '../support/sizes.ts';
 import { filled, MODEL, POLICIES, TABLES } from './generated/link-world.ts';
+import { withPair } from './generated/pair.ts';
 import { PROBES, script } from './generated/prepared-scripts.ts';
 
 const SIZES = sizesOf('attacks/prepared-generated');
 
-let s: TestService;
-/** A reader, and an editor who may not make policies. */
-const tokens: string[] = [];
-beforeAll(async () => {
-  s = await startService({ tables: TABLES });
-  await s.user('nobody');
-  tokens.push(await s.user('rob'), await s.user('ed'));
-});
-afterAll(() => s?.close());
+const pair = withPair(TABLES);
 
 const MAPPINGS = new Map(MODEL.split(/;\s*/).flatMap((m) => (/^CREATE MAPPING (\w+)/.test(m) ? [[m.split(' ')[2] as string, m] as const] : [])));
 /** The columns of the keys, by the mapping of the rows. */
@@ -46,40 +38,36 @@ const KINDS = POLICIES.map(([what, policies], at) => ({ what, policies, at })).f
 
 describe.each(KINDS)('under $what', ({ policies, at }) => {
   const ontology = `prep${at}`;
-  const seen = async (probes: readonly string[]): Promise<string[]> => {
-    const answers = await Promise.all(probes.map((q) => reached(() => s.query(q, ontology, tokens[0]))));
-    return answers.map(({ status, json }) => `${status} ${JSON.stringify({ ...json, request_id: '' })}`);
-  };
 
   it('no script that an editor prepares makes an answer depend on hidden data', { timeout: patience(120_000) }, async () => {
     const grants = [`QUERY ON ALL ontology.${ontology} TO USER rob`, `EDIT ON ALL ontology.${ontology} TO USER ed`];
-    await s.rows([`CREATE ONTOLOGY ${ontology}`, MODEL, ...grants.map((g) => `GRANT ${g}`)].join('; '));
-    for (const p of policies) await s.rows(p, ontology);
-    const full = (await s.rows('SHOW VERSION', ontology))[0].id;
+    await pair.s.rows([`CREATE ONTOLOGY ${ontology}`, MODEL, ...grants.map((g) => `GRANT ${g}`)].join('; '));
+    for (const p of policies) await pair.s.rows(p, ontology);
+    const full = (await pair.s.rows('SHOW VERSION', ontology))[0].id;
     const bases: { readonly id: string; readonly later: readonly string[] }[] = [];
     for (const [dropped, onlyKeys] of LATER) {
       const keyed = onlyKeys ? [...KEYS].map(([name, key]) => replacing(name).replace(/SELECT .* FROM/, `SELECT ${key} FROM`)) : [];
-      await s.rows(
+      await pair.s.rows(
         [`ROLLBACK ONTOLOGY ${ontology} TO VERSION '${full}'`, ...[...dropped].reverse().map((name) => `DROP MAPPING ${name}`), ...keyed].join('; '),
         ontology,
       );
-      bases.push({ id: (await s.rows('SHOW VERSION', ontology))[0].id, later: [...(onlyKeys ? KEYS.keys() : []), ...dropped].map(replacing) });
+      bases.push({ id: (await pair.s.rows('SHOW VERSION', ontology))[0].id, later: [...(onlyKeys ? KEYS.keys() : []), ...dropped].map(replacing) });
     }
     const counts = { refused: 0, rows: 0 };
     for (const [i, text] of fc.sample(script, { ...generated(SIZES.scripts, SIZES.scripts), seed: SEED + at }).entries()) {
       const { id, later } = bases[i % bases.length] as (typeof bases)[number];
-      await s.rows(`ROLLBACK ONTOLOGY ${ontology} TO VERSION '${id}'`, ontology);
-      const { status, json } = await s.query(text, ontology, tokens[1]);
+      await pair.s.rows(`ROLLBACK ONTOLOGY ${ontology} TO VERSION '${id}'`, ontology);
+      const { status, json } = await pair.s.query(text, ontology, pair.editor);
       if (status === 403) counts.refused++;
       expect(status, json.data).toBeLessThan(500);
       if (status !== 200) continue;
       // some no longer fit the model
-      for (const mapping of later) await s.query(mapping, ontology);
-      for (const statement of filled(2 * i)) await s.database.exec(statement);
-      const all = await seen(PROBES);
+      for (const mapping of later) await pair.s.query(mapping, ontology);
+      for (const statement of filled(2 * i)) await pair.s.database.exec(statement);
+      const all = await pair.seen(ontology, PROBES);
       const probes = PROBES.filter((_, k) => !isInvalid(all[k] as string));
-      for (const statement of filled(2 * i + 1)) await s.database.exec(statement);
-      const [one, other] = [all.filter((a) => !isInvalid(a)), await seen(probes)];
+      for (const statement of filled(2 * i + 1)) await pair.s.database.exec(statement);
+      const [one, other] = [all.filter((a) => !isInvalid(a)), await pair.seen(ontology, probes)];
       for (const [k, a] of one.entries()) {
         if (a.startsWith('200')) counts.rows++;
         // a busy machine
