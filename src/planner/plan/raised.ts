@@ -91,7 +91,7 @@ const hasOwnNames = (item: Node): boolean => {
   return 'RangeSubselect' in item && isOwn(item.RangeSubselect.alias?.aliasname);
 };
 
-/** True for an alias of the planner. No text can write one. */
+/** True for an alias of the planner. If a text has such an alias, its sub-select is treated like one of the planner: values are computed later, not earlier. */
 const isOwn = (alias: string | undefined): boolean => alias?.startsWith('~') === true;
 
 /** A value over the columns that `given` returns for references. */
