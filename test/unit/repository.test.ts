@@ -1,4 +1,5 @@
 /** The rules of the repository that are not about imports: sizes, descriptions, seeds, dependencies. */
+import { stripTypeScriptTypes } from 'node:module';
 import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { functionsOf } from './functions.ts';
@@ -16,6 +17,23 @@ describe('generated tests', () => {
     });
     expect(own).toEqual([]);
     expect(TESTS.filter((f) => /\bMath\s*\.\s*random\b/.test(codeOnly(read(f))))).toEqual([]);
+  });
+});
+
+describe('Node, which runs the kg command from its sources,', () => {
+  // its parser is not that of the tests or of the Worker: it refuses some valid programs, such as a loop over a variable with the name `of`
+  const refused = (code: string): boolean => {
+    try {
+      stripTypeScriptTypes(code);
+      return false;
+    } catch {
+      return true;
+    }
+  };
+
+  it('can read every file outside of the tests', () => {
+    expect(FILES.filter((f) => f.endsWith('.ts') && !f.startsWith('test/') && refused(read(f)))).toEqual([]);
+    expect(refused("for (const of of ['a']) f(of);")).toBe(true);
   });
 });
 

@@ -57,7 +57,7 @@ export class Equalities {
     const at = this.relations;
     this.#places.set(alias, at);
     this.relations += inner?.relations || 1;
-    for (const [i, name] of names.entries()) for (const of of ['', alias]) this.#places.set(`${of}.${name}`, at + ((inner ? inner.#columns[i] : 0) ?? 0));
+    for (const [i, name] of names.entries()) for (const owner of ['', alias]) this.#places.set(`${owner}.${name}`, at + ((inner ? inner.#columns[i] : 0) ?? 0));
     if (!inner) return;
     this.#listed = Math.max(this.#listed, inner.#listed);
     for (const places of inner.#all()) this.#equal.set(`${at} ${this.#equal.size}`, { names: [], places: new Set([...places].map((p) => p + at)), unknown: 0 });
