@@ -2,8 +2,9 @@
 import { keepPlacements, storedPlacements } from '../../catalog/placements.ts';
 import type { Snapshot } from '../../catalog/snapshot.ts';
 import type { Datasource } from '../../engine/datasource.ts';
+import { httpEngine } from '../../engine/engine.ts';
 import { placementsOf } from '../../engine/placements.ts';
-import { isDistributed } from '../../engine/settings.ts';
+import { fromProbe, isDistributed, knownRole, PROBE, rememberRole } from '../../engine/settings.ts';
 import { loggedLine } from '../../errors.ts';
 import type { SqlParser } from '../../language/parser.ts';
 import type { Placed, Placements, Plan, Target } from '../../planner/index.ts';
@@ -92,15 +93,28 @@ export function renewLater(runtime: Store & Pick<Runtime, 'now'>, snapshot: Pick
 }
 
 /**
- * What statements need that are no queries of a caller, on a datasource that is known to be on Citus: where it has its tables now. If it does not say so, each of them may be distributed.
+ * What statements need that are no queries of a caller: where a datasource on Citus has its tables now. If it does not say so, each of them may be distributed. No answer of such a
+ * statement says that its plan was made for another kind of datasource, so the settings are read first if this isolate does not know them.
  * @returns undefined: nothing
  */
 export async function targetNow(snapshot: Pick<Snapshot, 'datasources'>, datasource: Datasource | undefined): Promise<Target | undefined> {
-  if (datasource === undefined || !(datasourceRow(snapshot, datasource.name)?.placed || isDistributed(datasource))) return undefined;
-  return placementsOf(datasource, TIMEOUT_MS).then(
-    (placements) => placements && targetFor(placements),
-    () => ANYWHERE,
-  );
+  if (datasource === undefined) return undefined;
+  try {
+    if (!datasourceRow(snapshot, datasource.name)?.placed && !(await isOnCitus(datasource))) return undefined;
+    const placements = await placementsOf(datasource, TIMEOUT_MS);
+    return placements && targetFor(placements);
+  } catch {
+    return ANYWHERE;
+  }
+}
+
+async function isOnCitus(datasource: Datasource): Promise<boolean> {
+  if (knownRole(datasource) === undefined) {
+    const [settings] = await httpEngine.batch(datasource, [PROBE], { timeoutMs: TIMEOUT_MS, ownText: true });
+    const role = fromProbe(settings?.rows);
+    if (role !== undefined) rememberRole(datasource, role);
+  }
+  return isDistributed(datasource);
 }
 
 /** A finished SELECT as a target needs it: the plan of the table of a cube or view knows no target, so that its digest is the same wherever the tables are. */

@@ -68,14 +68,28 @@ describe('the SELECT of a table', () => {
     expect(sqlFor(await targetNow(snapshot(null), MAIN), parser, selectOf('both')).sql).toContain('OFFSET 0');
   });
 
-  it('is not changed, and costs no request, on a datasource that is not known to be on Citus', async () => {
+  it('is not changed, and costs no request, on a datasource that is known not to be on Citus', async () => {
     const server = place('a1');
     const select = selectOf('both');
-    for (const known of [undefined, fromProbe(shown())]) {
-      if (known) rememberRole(MAIN, known);
-      expect(sqlFor(await targetNow(snapshot(null), MAIN), parser, select).sql).toBe(select.sql);
-    }
+    rememberRole(MAIN, fromProbe(shown())!);
+    expect(sqlFor(await targetNow(snapshot(null), MAIN), parser, select).sql).toBe(select.sql);
     expect(server.asked).toHaveLength(0);
+  });
+
+  it.each([
+    ['on Citus', DISTRIBUTED, true, 2],
+    ['not on Citus', shown(), false, 1],
+  ])('is made after the settings are read if nothing is known of the datasource, which is %s', async (_, settings, isChanged, requests) => {
+    const places = rowsAnswer(['a1', 'a2', 'b1', 'b2'].map((t) => JSON.stringify(JSON.stringify([['raw', t], { column: 'id', group: 1 }]))));
+    const server = fake((sent) => {
+      const { queries = [] } = sent.body;
+      if (queries.at(-1)?.query !== 'SHOW ALL') return places(sent);
+      return new Response(JSON.stringify({ results: queries.map((q) => ({ fields: [], rows: q.query === 'SHOW ALL' ? settings : [] })) }));
+    });
+    vi.stubGlobal('fetch', server.fetch);
+    const select = selectOf('both');
+    expect(sqlFor(await targetNow(snapshot(null), MAIN), parser, select).sql.includes('OFFSET 0')).toBe(isChanged);
+    expect(server.asked).toHaveLength(requests);
   });
 });
 
