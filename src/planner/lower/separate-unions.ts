@@ -44,10 +44,10 @@ function separate(statement: SelectStmt, known: Placements | undefined, views: S
     const table = all.tables[i] ?? '';
     const placed = placeOf(table);
     if (all.tables.length === 1 || (placed !== 'union' && placed !== undefined)) continue;
-    if (distributed(all.tables) === 1) {
-      if (placed) rely();
-    } else if (placed) views.add(place);
-    else if (isSpread) relied.add(plainName(table));
+    if (!placed) {
+      if (isSpread) relied.add(plainName(table));
+    } else if (distributed(all.tables) === 1) rely();
+    else views.add(place);
   }
   return [...relied, ...all.others.flatMap((query) => separate(query, known, views))];
 }
