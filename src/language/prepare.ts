@@ -12,7 +12,7 @@ const MAX_NAME_BYTES = 63;
 
 export interface Prepared {
   /**
-   * The statement with all quoted names in double quotes, stand-ins for names over 63 bytes, and blanks for comments
+   * The statement with all quoted names in double quotes, stand-ins for names over 63 bytes and for names like the planner's, and blanks for comments
    * (libpg-query takes seconds for a text with thousands of comments).
    */
   readonly text: string;
@@ -35,10 +35,11 @@ interface Edit {
 /**
  * Prepares one statement, or a piece of one such as an expression. @throws SvcError 400 `syntax_error`, with the offset in the
  * whole text of the request, for an unterminated string, name or comment
+ * @param isOfTables whether the text names the columns of tables, which keep their names
  */
-export function prepareSelect(source: Source): Prepared {
+export function prepareSelect(source: Source, isOfTables = false): Prepared {
   const original = source.text;
-  const { text, edits, standIns } = accepted(source);
+  const { text, edits, standIns } = accepted(source, isOfTables ? isLong : needsStandIn);
   const toSourceFrom = (offset: number): number => source.offset + Math.min(undo(edits, offset), original.length);
   let units: Uint32Array | 'ascii' | undefined;
   return {
@@ -59,9 +60,9 @@ interface Rewritten {
 }
 
 /** The text as PostgreSQL's grammar accepts it. @throws SvcError 400 `syntax_error` */
-function accepted({ text, offset }: Source): Rewritten {
+function accepted({ text, offset }: Source, isReplaced: (name: string) => boolean): Rewritten {
   try {
-    return isAccepted(text) ? { text, edits: [], standIns: NO_STAND_INS } : rewritten(text, tokenize(text));
+    return isAccepted(text, isReplaced) ? { text, edits: [], standIns: NO_STAND_INS } : rewritten(text, tokenize(text), isReplaced);
   } catch (e) {
     throw e instanceof SvcError ? e.shifted(offset) : e;
   }
@@ -70,7 +71,7 @@ function accepted({ text, offset }: Source): Rewritten {
 const NO_STAND_INS: ReadonlyMap<string, string> = new Map();
 
 /** True if no token needs to be replaced, as in most texts. Makes no list of tokens. @throws SvcError as `tokenize` */
-function isAccepted(text: string): boolean {
+function isAccepted(text: string, isReplaced: (name: string) => boolean): boolean {
   requireText(text);
   for (let at = 0, end = 0; at < text.length; at = end) {
     end = plainEnd(text, at);
@@ -79,14 +80,14 @@ function isAccepted(text: string): boolean {
       continue;
     }
     const { kind, value, end: next } = scan(text, at);
-    if (kind === 'comment' || ((kind === 'name' || kind === 'word') && (text[at] === '`' || isLong(value)))) return false;
+    if (kind === 'comment' || ((kind === 'name' || kind === 'word') && (text[at] === '`' || isReplaced(value)))) return false;
     end = next;
   }
   return true;
 }
 
-/** Replaces comments, long names and names in backquotes. */
-function rewritten(original: string, tokens: readonly Token[]): Rewritten {
+/** Replaces comments, names that need a stand-in, and names in backquotes. */
+function rewritten(original: string, tokens: readonly Token[], isReplaced: (name: string) => boolean): Rewritten {
   const { standIns, standIn } = standInsFor(tokens);
   const edits: Edit[] = [];
   const pieces: string[] = [];
@@ -104,10 +105,10 @@ function rewritten(original: string, tokens: readonly Token[]): Rewritten {
     // a blank would let the next string continue the one before
     if (token.kind === 'comment') replace(token, isBetweenStrings(tokens, i) ? '/**/' : ' ');
     if (token.kind !== 'name' && token.kind !== 'word') continue;
-    const long = isLong(token.value);
+    const replaced = isReplaced(token.value);
     const backQuoted = original[token.start] === '`';
-    if (!long && !backQuoted) continue;
-    const name = long ? standIn(token.kind === 'word' ? foldCase(token.value) : token.value) : token.value;
+    if (!replaced && !backQuoted) continue;
+    const name = replaced ? standIn(token.kind === 'word' ? foldCase(token.value) : token.value) : token.value;
     // separate with blanks: an adjacent double quote would become part of the name, and U& a prefix of it
     const before = /^["`&]$/.test(original[token.start - 1] ?? '') ? ' ' : '';
     const after = original[token.end] === '"' ? ' ' : '';
@@ -117,7 +118,7 @@ function rewritten(original: string, tokens: readonly Token[]): Rewritten {
   return { text: pieces.join(''), edits, standIns };
 }
 
-/** Replaces long names by short ones. Equal names get the same short name. No short name occurs in the text. */
+/** Replaces names by short ones. Equal names get the same short name. No short name occurs in the text. */
 function standInsFor(tokens: readonly Token[]): { readonly standIns: ReadonlyMap<string, string>; standIn(name: string): string } {
   const standIns = new Map<string, string>();
   const names = new Map<string, string>();
@@ -167,6 +168,11 @@ export function asWritten({ standIns }: Pick<Prepared, 'standIns'>, message: str
 }
 
 const isLong = (name: string): boolean => name.length > MAX_NAME_BYTES || (name.length * 3 > MAX_NAME_BYTES && utf8Length(name) > MAX_NAME_BYTES);
+
+/** True for a name like those that the planner makes (`~5`). Paths and properties have none. */
+export const isLikeOurs = (name: string): boolean => name.startsWith('~') && !name.includes('[');
+
+const needsStandIn = (name: string): boolean => isLong(name) || isLikeOurs(name);
 
 /** Folds unquoted names like PostgreSQL: only ASCII letters. */
 const foldCase = (word: string): string => word.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());

@@ -1,6 +1,7 @@
 /** The planner turns a SELECT over an ontology into one SQL statement over the mapped tables. It does no I/O and reads no clock. */
 import { Budget, PLAN_LIMITS } from '../budget.ts';
 import { badRequest, SvcError } from '../errors.ts';
+import { asWritten } from '../language/prepare.ts';
 import type { Source } from '../language/statements.ts';
 import type { Shape } from '../ontology/shape.ts';
 import { requireReadableText } from './bind/readable.ts';
@@ -27,6 +28,7 @@ import type { SelectStmt } from './plan/tree.ts';
 import { PlanState } from './plan-state.ts';
 import { printStatement, STATEMENT_LIMITS } from './print/index.ts';
 import { nameCalls } from './read/caller.ts';
+import type { Parsed } from './read/texts.ts';
 import type { Declared } from './verify/index.ts';
 
 export { checkModel } from './check.ts';
@@ -127,6 +129,18 @@ export function planSelect(context: PlanContext, source: Source, options: PlanOp
 function plan(context: PlanContext, source: Source, options: PlanOptions): Plan {
   const state = new PlanState(context, options.bound);
   const parsed = state.texts.parse(source.text, source.offset, options.bound !== undefined);
+  try {
+    return planned(state, parsed, source, options);
+  } catch (e) {
+    // errors name relations and columns as the tree has them
+    if (parsed.standIns.size === 0 || !(e instanceof SvcError)) throw e;
+    const { status, code, message, hint, ...details } = e;
+    throw new SvcError(status, code, asWritten(parsed, message), { hint: hint && asWritten(parsed, hint), ...details });
+  }
+}
+
+function planned(state: PlanState, parsed: Parsed, source: Source, options: PlanOptions): Plan {
+  const { context } = state;
   requireReadableText(state, parsed);
   if (parsed.facts.callsReplaced) nameCalls(parsed.stmt, context.product, context.caller);
   const resolver = new Resolver(state, parsed, state.seen);

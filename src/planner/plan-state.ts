@@ -150,7 +150,7 @@ export class PlanState {
     return new PlanState({ ...this.context, ...changes, caller: undefined });
   }
 
-  /** A new alias, unique among those of the plan. A text may have the same name in quotes: where that could hide a relation of the planner, choose a name that the statement does not have. */
+  /** A new alias, unique among those of the plan. Such a name of a text has a stand-in; only the tables of mappings and raw views may have one. */
   alias(): string {
     this.#aliases++;
     return `~${this.#aliases}`;

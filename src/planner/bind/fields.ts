@@ -34,7 +34,7 @@ export function compositeAt(resolver: Resolver, ref: ColumnRef, scope: Scope): C
   if (ref.fields?.some((f) => 'A_Star' in f)) return undefined;
   const found = columnOf(resolver, ref, scope);
   if (found) return found.column.composite;
-  const alias = aliasFor(resolver, ref, scope);
+  const alias = aliasFor(ref, scope);
   return alias && compositeOf(alias.expression, (inner) => compositeAt(resolver, inner, alias.scope));
 }
 
@@ -76,11 +76,11 @@ function fieldsAfter(resolver: Resolver, node: A_Indirection, scope: Scope): Com
 }
 
 /** The select alias that an unqualified name means, in clauses that may name aliases. */
-function aliasFor(resolver: Resolver, ref: ColumnRef, scope: Scope): { readonly expression: Node; readonly scope: Scope } | undefined {
+function aliasFor(ref: ColumnRef, scope: Scope): { readonly expression: Node; readonly scope: Scope } | undefined {
   const [name, ...more] = fieldsOf(ref);
   if (name === undefined || more.length > 0) return undefined;
   for (let s: Scope | undefined = scope; s; s = s.outer) {
-    const alias = s.mode === 'none' ? undefined : aliasOf(s, resolver.written(name));
+    const alias = s.mode === 'none' ? undefined : aliasOf(s, name);
     if (alias !== undefined) return { expression: s.aliases.get(alias) as Node, scope: s };
   }
   return undefined;
@@ -96,8 +96,8 @@ function rowField(resolver: Resolver, { arg, indirection: steps = [] }: A_Indire
   const isStar = last !== undefined && 'A_Star' in last;
   if (isStar ? fields.length < 2 : fields.length !== 1) return undefined;
   const path = isStar ? fields.slice(0, -1) : fields;
-  const called = resolver.written(fieldsOf({ fields: path }).at(-1) ?? '');
-  if (!isStar && (columnOf(resolver, arg.ColumnRef, scope) || aliasFor(resolver, arg.ColumnRef, scope) || !scope.relation(called))) return undefined;
+  const called = fieldsOf({ fields: path }).at(-1) ?? '';
+  if (!isStar && (columnOf(resolver, arg.ColumnRef, scope) || aliasFor(arg.ColumnRef, scope) || !scope.relation(called))) return undefined;
   const relation = relationOf(resolver, fieldsOf({ fields: path }), scope);
   const field = resolver.written(name);
   if (name !== '*' && !relation.find(field)) throw relation.explain?.(field) ?? unknownColumn(field, called, relation);

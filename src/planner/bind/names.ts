@@ -1,6 +1,7 @@
 /** References: to a column of a relation, to a select alias, or to a whole relation. */
 import type { ColumnRef } from '@pgsql/types';
 import { badRequest, didYouMean, nearest, type SvcError } from '../../errors.ts';
+import { isLikeOurs } from '../../language/prepare.ts';
 import { quoteDouble } from '../../language/quote.ts';
 import { sameName } from '../../ontology/names.ts';
 import { clone, column, fieldsOf, type Node, select, subselect, target } from '../plan/tree.ts';
@@ -26,16 +27,17 @@ export function columnOf(resolver: Resolver, ref: ColumnRef, scope: Scope): Foun
 }
 
 function lookUp(resolver: Resolver, ref: ColumnRef, scope: Scope): Found | undefined {
-  const fields = fieldsOf(ref).map((f) => resolver.written(f));
-  const name = fields.at(-1) ?? '';
+  const fields = fieldsOf(ref);
+  const inTree = fields.at(-1) ?? '';
+  const name = resolver.written(inTree);
   return resolver.at(ref.location, () => {
-    if (fields.length > 1) return qualified(resolver, fields, scope);
+    if (fields.length > 1) return qualified(resolver, fields, name, scope);
     for (let s: Scope | undefined = scope; s; s = s.outer) {
-      if (s.mode === 'before' && useAlias(s, name)) return undefined;
+      if (s.mode === 'before' && useAlias(s, inTree)) return undefined;
       const found = s.own(name);
       if (found && s !== scope) requireNotHidden(name, scope, s);
       if (found) return found;
-      if (s.mode === 'after' && aliasOf(s, name) !== undefined) return undefined;
+      if (s.mode === 'after' && aliasOf(s, inTree) !== undefined) return undefined;
     }
     return undefined;
   });
@@ -59,13 +61,12 @@ function requireNotHidden(name: string, scope: Scope, outer: Scope): void {
   }
 }
 
-function qualified(resolver: Resolver, fields: readonly string[], scope: Scope): Found {
-  const name = fields.at(-1) as string;
+function qualified(resolver: Resolver, fields: readonly string[], name: string, scope: Scope): Found {
   const relation = relationOf(resolver, fields.slice(0, -1), scope, name);
   // `svc.city.name`: only a relation without an alias may be qualified by its schema
   const schema = fields.length === 3 ? fields[0] : undefined;
   if (fields.length > 3 || (schema !== undefined && !(isConcept(relation) && relation.isIn(schema)))) {
-    throw badRequest('unknown_column', `unknown column \`${fields.join('.')}\``, { hint: 'write the alias and the column' });
+    throw badRequest('unknown_column', `unknown column \`${fields.map((f) => resolver.written(f)).join('.')}\``, { hint: 'write the alias and the column' });
   }
   const found = relation.find(name);
   if (found) return found;
@@ -120,9 +121,10 @@ function useAlias(scope: Scope, name: string): boolean {
 /** An unqualified name that is not a column: a select alias or a whole relation. @throws SvcError 400 for an unknown name */
 export function named(resolver: Resolver, ref: ColumnRef, scope: Scope): Node {
   const fields = fieldsOf(ref);
-  const name = resolver.written(fields.at(-1) ?? '');
+  const inTree = fields.at(-1) ?? '';
+  const name = resolver.written(inTree);
   for (let s: Scope | undefined = scope; s; s = s.outer) {
-    const alias = s.mode === 'none' ? undefined : aliasOf(s, name);
+    const alias = s.mode === 'none' ? undefined : aliasOf(s, inTree);
     if (alias === undefined) continue;
     const { mode } = s;
     s.mode = 'none';
@@ -135,7 +137,7 @@ export function named(resolver: Resolver, ref: ColumnRef, scope: Scope): Node {
       s.mode = mode;
     }
   }
-  const relation = scope.relation(name);
+  const relation = scope.relation(inTree);
   if (relation) return wholeRow(resolver, relation);
   const concepts = scopeRelations(scope).filter(isConcept);
   const explained = concepts.map((c) => c.explain(name)).find((e) => e !== undefined);
@@ -157,10 +159,13 @@ export function wholeRow(resolver: Resolver, relation: NonNullable<ReturnType<Sc
 function rowOf(resolver: Resolver, relation: Relation): Node {
   // comparing rows with different columns raises an error
   resolver.state.facts.mayRaise = true;
-  const row = resolver.state.alias();
+  // the names are the keys of the row as JSON
+  const columns = relation.star().map(({ node, column: { key, name } }) => ({ node, name: isLikeOurs(key) ? key : name }));
+  let row = resolver.state.alias();
+  while (columns.some((c) => c.name === row)) row = resolver.state.alias();
   const query = select({
     targetList: [target(column(row))],
-    fromClause: [subselect(select({ targetList: relation.star().map((f) => target(f.node, f.column.name)) }), row)],
+    fromClause: [subselect(select({ targetList: columns.map((c) => target(c.node, c.name)) }), row)],
   });
   return { SubLink: { subLinkType: 'EXPR_SUBLINK', subselect: { SelectStmt: query } } };
 }
@@ -168,7 +173,7 @@ function rowOf(resolver: Resolver, relation: Relation): Node {
 /** The relation that qualifies a name. `fields`: its path without the name. @throws SvcError 400 `unknown_alias` */
 export function relationOf(resolver: Resolver, fields: readonly string[], scope: Scope, name?: string): Relation {
   const alias = fields.at(-1) ?? '';
-  const found = scope.relation(resolver.written(alias));
+  const found = scope.relation(alias);
   if (found) return found;
   const known: string[] = [];
   for (let s: Scope | undefined = scope; s; s = s.outer) known.push(...s.relations.map((r) => r.alias));

@@ -22,9 +22,9 @@ function groupItem(resolver: Resolver, node: Node, scope: Scope): Node {
     return node;
   }
   if ('ColumnRef' in node && fieldsOf(node.ColumnRef).length === 1) {
-    const name = resolver.written(fieldsOf(node.ColumnRef)[0] ?? '');
+    const name = fieldsOf(node.ColumnRef)[0] ?? '';
     const alias = aliasOf(scope, name);
-    if (alias !== undefined && !resolver.at(node.ColumnRef.location, () => scope.own(name))) return column(alias);
+    if (alias !== undefined && !resolver.at(node.ColumnRef.location, () => scope.own(resolver.written(name)))) return column(alias);
   }
   return resolver.expression(node, scope);
 }
@@ -41,7 +41,7 @@ export function sortExpression(resolver: Resolver, node: Node, scope: Scope, tar
     const fields = fieldsOf(node.ColumnRef);
     const name = fields[0] ?? '';
     if (fields.length === 1) {
-      const alias = aliasOf(scope, resolver.written(name));
+      const alias = aliasOf(scope, name);
       if (alias !== undefined) return column(alias);
       const bare = (targets ?? []).some(
         (t) => 'ResTarget' in t && !t.ResTarget.name && t.ResTarget.val && !('ColumnRef' in t.ResTarget.val) && columnName(t.ResTarget.val) === name,

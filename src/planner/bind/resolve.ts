@@ -197,7 +197,7 @@ export class Resolver {
         ...columns.map((col, i) => renamedAs(col, this.#renamedColumn(cte.aliascolnames?.[i]))),
         ...[cte.search_clause?.search_seq_column, cte.cycle_clause?.cycle_mark_column, cte.cycle_clause?.cycle_path_column]
           .filter((n) => n !== undefined)
-          .map((n) => ({ name: n, key: n })),
+          .map((n) => ({ name: n, key: this.written(n) })),
       ];
       const columns = this.query(query, scope, clause.recursive ? (left) => scope.ctes.set(name, named(left)) : undefined);
       scope.ctes.set(name, named(columns));

@@ -73,7 +73,7 @@ function starred(resolver: Resolver, item: ResTarget, scope: Scope): readonly { 
   const under = (alias: string, found: readonly Found[]): { node: Node; column: OutColumn }[] =>
     found.map((f) => {
       if ('ColumnRef' in f.node && location !== undefined) f.node.ColumnRef.location ??= location;
-      return { node: f.node, column: { ...f.column, star: alias } };
+      return { node: f.node, column: { ...f.column, star: resolver.written(alias) } };
     });
   const star = val.ColumnRef.fields?.at(-1);
   if (last === '*' && star && 'A_Star' in star) {

@@ -1,6 +1,7 @@
 /** The outermost SELECT: each row of a query as one JSON object (docs/design/rows-and-json.md#rows). */
 import type { WindowDef } from '@pgsql/types';
 import { badRequest } from '../../errors.ts';
+import { isLikeOurs } from '../../language/prepare.ts';
 import { utf8Length } from '../../language/split.ts';
 import { isMulti, levelOf, nestedOrder, type Shape } from '../../ontology/shape.ts';
 import { shapeOf } from '../bind/meaning.ts';
@@ -39,7 +40,8 @@ export function jsonRows(state: PlanState, parsed: Parsed, columns: readonly Out
   if (options.nested && shape.nests) return { keys, shape, nested: true, query: nestedRows(state, sortable(state, parsed.stmt, columns), shape, options) };
   const alias = state.alias();
   // PostgreSQL truncates names to 63 bytes, and row_to_json uses the names as keys.
-  const short = keys.every((k) => k !== '' && utf8Length(k) <= MAX_NAME_BYTES);
+  // The planner makes names for other columns, and for the row.
+  const short = keys.every((k) => k !== '' && !isLikeOurs(k) && utf8Length(k) <= MAX_NAME_BYTES);
   const names = short ? keys : keys.map((_, i) => `c${i}`);
   const { stmt, added, sortOf } = sortable(state, parsed.stmt, columns);
   const row = short ? objectOf(state, alias, names, added.length === 0 ? undefined : names) : objectText(alias, keys, names);
@@ -143,7 +145,7 @@ function objectOf(state: PlanState, alias: string, names: readonly string[], col
   return { SubLink: { subLinkType: 'EXPR_SUBLINK', subselect: { SelectStmt: object } } };
 }
 
-/** `{"key":value,...}` built from text, for keys that are empty or that PostgreSQL would truncate. */
+/** `{"key":value,...}` built from text, for keys that are empty, that PostgreSQL would truncate, or that are like names of the planner. */
 function objectText(alias: string, keys: readonly string[], names: readonly string[]): Node {
   const parts = keys.flatMap((key, i) => [
     text(`${i === 0 ? '{' : ','}${JSON.stringify(key)}:`),

@@ -88,7 +88,7 @@ export class Texts {
    */
   parse(sql: string, offset: number | undefined, parameters = false, service = true): Parsed {
     visited(stepsOfPiece(sql.length));
-    const prepared = prepareSelect({ text: sql, offset: offset ?? 0 });
+    const prepared = prepareSelect({ text: sql, offset: offset ?? 0 }, !service);
     const offsetOf = (location: number | undefined): number | undefined => (offset === undefined ? undefined : prepared.toSource(location ?? 0));
     const isQuoted = (location: number | undefined): boolean =>
       offset !== undefined && location !== undefined && '"`'.includes(sql.charAt(prepared.toSource(location) - offset) || ' ');

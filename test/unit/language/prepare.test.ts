@@ -60,8 +60,16 @@ describe('prepareSelect', () => {
 
   it('never uses a name of the text as a short name', () => {
     const { text, standIns } = prepare(`SELECT "~1~", U&"\\007e~1~", "${LONG}"`);
-    expect(text).toBe('SELECT "~1~", U&"\\007e~1~", "~~~1~"');
-    expect(standIns.get('~~~1~')).toBe(LONG);
+    expect(text).toBe('SELECT "~~~1~", "~~~2~", "~~~3~"');
+    expect([...standIns.values()]).toEqual(['~1~', '~~1~', LONG]);
+  });
+
+  it("replaces names like the planner's, but not paths, and not in a text about tables", () => {
+    const text = 'SELECT "~5", `~5`, "~knows[c].p", "~", a."~x" FROM c';
+    const { text: prepared, standIns } = prepare(text);
+    expect(prepared).toBe('SELECT "~1~", "~1~", "~knows[c].p", "~2~", a."~3~" FROM c');
+    expect([...standIns.values()]).toEqual(['~5', '~', '~x']);
+    expect(prepareSelect({ text, offset: 0 }, true).text).toBe(text.replaceAll('`', '"'));
   });
 
   it('maps each byte to its origin', () => {
