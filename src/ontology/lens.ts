@@ -22,31 +22,46 @@ export interface Sight {
   columnsOf(expression: string): readonly string[];
 }
 
-/** The visible part of `whole`, a graph made by `compile`. */
-export function lensOf(whole: Graph, sight: Sight): Graph {
-  return new Lens(whole as CompiledGraph, sight).graph;
+/**
+ * The visible part of `whole`, a graph made by `compile`.
+ * @param like another graph of this kind for the same visible concepts and views. Its model is used if it does not depend on which rows may be read.
+ */
+export function lensOf(whole: Graph, sight: Sight, like?: Graph): Graph {
+  return new Lens(whole as CompiledGraph, sight, like).graph;
 }
+
+const NONE: readonly CompiledConcept[] = [];
+
+/** The elements for which `keep` is true; the list itself if these are all. */
+const part = <T>(list: readonly T[], keep: (element: T) => boolean): readonly T[] => (list.every(keep) ? list : list.filter(keep));
+
+/** The list that a declaration has, if it is equal to `list`. */
+const shared = <T>(list: readonly T[], declared: readonly T[]): readonly T[] =>
+  list.length === declared.length && list.every((element, i) => element === declared[i]) ? declared : list;
 
 class Lens {
   readonly graph: CompiledGraph;
   readonly #whole: CompiledGraph;
   readonly #sight: Sight;
   /** The hidden ancestors between a visible concept and the next visible ones, each after its parents. */
-  readonly #absorbed = new Map<string, readonly CompiledConcept[]>();
-  readonly #thing: Concept;
+  readonly #absorbed = new Map<CompiledConcept, readonly CompiledConcept[]>();
+  /** The declarations of the visible concepts, because a set of objects is faster than one of names. */
+  readonly #visible: ReadonlySet<ConceptDef | null>;
+  #thing: Concept | undefined;
   readonly #somewhere = new Map<PropertyDef, boolean>();
   /** True if a calculated property has a path. */
   readonly #hasPaths: boolean;
   readonly #shown = new Map<string, boolean>();
 
-  constructor(whole: CompiledGraph, sight: Sight) {
+  constructor(whole: CompiledGraph, sight: Sight, like?: Graph) {
     this.#whole = whole;
     this.#sight = sight;
     this.#hasPaths = whole.model.properties.some((p) => p.expression !== null && isPath(p.expression));
-    this.#thing = new ConceptWithRows(whole, whole.thing, this.#rowsOfThing());
-    this.graph = new CompiledGraph(this.#model(), whole.ontology, {
+    this.#visible = new Set(whole.concepts.filter((c) => sight.concept(c.name)).map((c) => c.def));
+    const isOfNames = !this.#hasPaths && !whole.model.concepts.some((c) => c.relationships.some((r) => r.includes !== undefined));
+    this.graph = new CompiledGraph(like !== undefined && isOfNames ? like.model : this.#model(), whole.ontology, {
       graph: whole,
-      whole: (concept) => (concept.def === null ? this.#thing : (whole.concept(concept.name) as Concept)),
+      whole: (concept) => (concept.def === null ? this.#wholeThing() : (whole.concept(concept.name) as Concept)),
       relationships: (concept) => this.#relationships(concept),
       readable: (concept) => (concept.def === null ? this.#readsThing() : sight.readsConcept(concept.name)),
       reads: (view) => sight.readsView(view.name),
@@ -54,17 +69,22 @@ class Lens {
   }
 
   #sees(concept: Concept): boolean {
-    return concept.def === null || this.#sight.concept(concept.name);
+    return concept.def === null || this.#visible.has(concept.def);
   }
 
   #reads(concept: Concept): boolean {
-    return concept.def !== null && this.#sight.concept(concept.name) && this.#sight.readsConcept(concept.name);
+    return concept.def !== null && this.#visible.has(concept.def) && this.#sight.readsConcept(concept.name);
   }
 
   /** `thing` is the union of the readable concepts. `thing` is not readable if the caller may see concepts but may read no concept. */
   #readsThing(): boolean {
     const { concepts } = this.graph;
     return concepts.length === 0 || concepts.some((c) => c.readable);
+  }
+
+  #wholeThing(): Concept {
+    this.#thing ??= new ConceptWithRows(this.#whole, this.#whole.thing, this.#rowsOfThing());
+    return this.#thing;
   }
 
   #rowsOfThing(): Rows {
@@ -74,7 +94,8 @@ class Lens {
   }
 
   #absorbedBy(concept: CompiledConcept): readonly CompiledConcept[] {
-    const known = this.#absorbed.get(concept.name);
+    if (concept.parents.every((p) => this.#sees(p))) return NONE;
+    const known = this.#absorbed.get(concept);
     if (known) return known;
     const done = new Set<CompiledConcept>();
     const open = new Set<CompiledConcept>();
@@ -90,7 +111,7 @@ class Lens {
       stack.pop();
     }
     done.delete(concept);
-    this.#absorbed.set(concept.name, [...done]);
+    this.#absorbed.set(concept, [...done]);
     return [...done];
   }
 
@@ -100,63 +121,100 @@ class Lens {
     const concepts = seen.map((c) => this.#concept(c));
     // a property that no concept has is visible only if all concepts are
     const every = seen.length === this.#whole.concepts.length;
-    const properties = new Set(seen.flatMap((c) => [...c.properties.filter((p) => this.#shows(c, p.def.name)), ...c.multi].map((p) => fold(p.def.name))));
-    const measures = new Set(concepts.flatMap((c) => c.measures.map(fold)));
-    const links = new Set(
-      seen.flatMap((c) =>
-        this.#seenFrom(c)
-          .filter((r) => this.#sees(r.from))
-          .flatMap((r) => r.links.map((l) => l.mapping)),
-      ),
-    );
+    const properties = every ? new Set<string>() : this.#shownBy(seen);
+    const measures = new Set(every ? [] : concepts.flatMap((c) => c.measures.map(fold)));
+    const links = this.#links();
     const sees = (name: string): boolean => this.#sight.concept(name);
     const isSeen = (m: MappingDef): boolean =>
       m.link === null ? m.concept !== null && sees(m.concept) : links.has(m) && sees(m.link.forward.concept) && sees(m.link.back.concept);
     return {
       ...model,
       concepts,
-      properties: model.properties.filter((p) => every || properties.has(fold(p.name))),
-      measures: model.measures.filter((m) => every || measures.has(fold(m.name))),
-      mappings: model.mappings.filter(isSeen),
-      views: model.views.filter((v: ViewDef) => this.#sight.view(v.name)),
+      properties: every ? model.properties : model.properties.filter((p) => properties.has(fold(p.name))),
+      measures: every ? model.measures : model.measures.filter((m) => measures.has(fold(m.name))),
+      mappings: part(model.mappings, isSeen),
+      views: part(model.views, (v: ViewDef) => this.#sight.view(v.name)),
     };
+  }
+
+  /** The folded names of the properties that one of the concepts shows. Those without a path are shown by all concepts that have them, so only the others need the properties of each. */
+  #shownBy(concepts: readonly CompiledConcept[]): ReadonlySet<string> {
+    const names = new Set<string>();
+    const lineages = new Set(concepts);
+    const carriers = new Set<CompiledConcept>();
+    const isCalculated = (name: string): boolean => this.#hasPaths && this.#whole.property(name)?.expression != null;
+    for (const c of lineages) {
+      for (const parent of c.parents) lineages.add(parent);
+      for (const name of c.def?.multi ?? []) names.add(fold(name));
+      for (const name of c.def?.properties ?? []) {
+        if (isCalculated(name)) carriers.add(c);
+        else names.add(fold(name));
+      }
+    }
+    for (const c of carriers) {
+      for (const child of c.children) carriers.add(child);
+      if (this.#sees(c)) for (const { def } of c.properties) if (this.#shows(c, def.name)) names.add(fold(def.name));
+    }
+    return names;
+  }
+
+  /** The mappings of links between visible concepts. */
+  #links(): ReadonlySet<MappingDef> {
+    const links = new Set<MappingDef>();
+    for (const [pair, own] of this.#whole.linksOf()) {
+      const r = this.#whole.relationships(pair)?.forward;
+      if (r && this.#sees(r.from) && this.#sees(r.target)) for (const { mapping } of own) links.add(mapping);
+    }
+    return links;
   }
 
   /** A concept as it would have been declared without the hidden parts. */
   #concept(concept: CompiledConcept): ConceptDef {
     const def = concept.def as ConceptDef;
     const absorbed = this.#absorbedBy(concept);
-    const lineage = [...absorbed.flatMap((c) => c.def ?? []), def];
     const all = (own: (d: ConceptDef) => readonly string[]): readonly string[] => {
+      if (absorbed.length === 0) return own(def);
       const names = new Map<string, string>();
-      for (const d of lineage) for (const name of own(d)) names.set(fold(name), name);
+      for (const d of [...absorbed.flatMap((c) => c.def ?? []), def]) for (const name of own(d)) names.set(fold(name), name);
       return [...names.values()];
     };
-    const measures = all((d) => d.measures).filter((name) => {
-      const measure = this.#whole.measure(name);
-      return measure !== undefined && this.#computes(concept, measure);
-    });
+    const measures = part(
+      all((d) => d.measures),
+      (name) => {
+        const measure = this.#whole.measure(name);
+        return measure !== undefined && this.#computes(concept, measure);
+      },
+    );
     // the nearest declaration applies; if it belongs to a hidden concept, it becomes this concept's own
     const nearest = (own: (d: ConceptDef) => readonly string[]): readonly string[] => {
-      const holder = [concept, ...concept.ancestors].find((c) => c.def && own(c.def).length > 0);
-      return holder?.def && (holder === concept || !this.#sees(holder)) ? own(holder.def) : [];
+      if (own(def).length > 0 || def.parents.length === 0) return own(def);
+      const holder = concept.ancestors.find((c) => c.def && own(c.def).length > 0);
+      return holder?.def && !this.#sees(holder) ? own(holder.def) : own(def);
     };
+    const shows = (name: string): boolean => this.#shows(concept, name);
     return {
       ...def,
-      parents: this.#parents(concept),
-      properties: all((d) => d.properties).filter((name) => this.#shows(concept, name)),
+      parents: shared(this.#parents(concept, absorbed), def.parents),
+      properties: part(
+        all((d) => d.properties),
+        shows,
+      ),
       multi: all((d) => d.multi),
       measures,
       primaryKey: nearest((d) => d.primaryKey),
-      label: nearest((d) => d.label).filter((name) => this.#shows(concept, name)),
-      relationships: this.#declarations(concept, absorbed),
+      label: part(
+        nearest((d) => d.label),
+        shows,
+      ),
+      relationships: shared(this.#declarations(concept, absorbed), def.relationships),
       logic: def.logic && (fold(def.logic.concept) === 'thing' || this.#sight.concept(def.logic.concept)) ? def.logic : null,
     };
   }
 
   /** The nearest visible ancestors on each path upward, in INHERITS order, without `thing`. */
-  #parents(concept: CompiledConcept): readonly string[] {
-    const hidden = new Set([concept, ...this.#absorbedBy(concept)]);
+  #parents(concept: CompiledConcept, absorbed: readonly CompiledConcept[]): readonly string[] {
+    if (absorbed.length === 0) return concept.parents.flatMap((p) => (p.def === null ? [] : p.name));
+    const hidden = new Set([concept, ...absorbed]);
     const named = new Set(concept.parents.filter((p) => !hidden.has(p)));
     const found = new Set<CompiledConcept>();
     const seen = new Set<CompiledConcept>();
@@ -172,9 +230,10 @@ class Lens {
 
   /** Whether a calculated property reads only what the caller sees: its paths lead along visible relationships to concepts whose rows the caller may read. */
   #shows(concept: Concept, name: string, expanding: ReadonlySet<string> = new Set()): boolean {
-    const { expression } = this.#whole.property(name) ?? {};
+    const { expression } = (this.#hasPaths && this.#whole.property(name)) || {};
+    if (expression == null) return true;
     const key = `${concept.name} ${fold(name)}`;
-    if (expression == null || !this.#hasPaths || expanding.has(key)) return true;
+    if (expanding.has(key)) return true;
     const known = this.#shown.get(key);
     if (known !== undefined) return known;
     const inner = new Set([...expanding, key]);
@@ -219,10 +278,11 @@ class Lens {
 
   /** The relationships of a concept of the whole model whose targets are visible; to `thing`, those over properties that a visible concept shows. */
   #seenFrom(concept: CompiledConcept): readonly Relationship[] {
-    const ends = (r: Relationship): readonly PropertyDef[] => (r.isInverse ? r.source : r.references);
-    return concept
-      .relationshipsTo((target) => this.#sees(target))
-      .filter((r) => (r.target.def !== null && r.from.def !== null) || ends(r).every((p) => this.#showsSomewhere(p)));
+    return concept.relationshipsTo((target) => this.#sees(target)).filter((r) => this.#mayShow(r));
+  }
+
+  #mayShow(r: Relationship): boolean {
+    return (r.target.def !== null && r.from.def !== null) || (r.isInverse ? r.source : r.references).every((p) => this.#showsSomewhere(p));
   }
 
   #showsSomewhere(property: PropertyDef): boolean {
@@ -236,11 +296,24 @@ class Lens {
 
   /** The relationships that the concept, or a hidden ancestor in its place, declares. The inverse of a hidden ancestor's relationship has no name. */
   #declarations(concept: CompiledConcept, absorbed: readonly CompiledConcept[]): readonly RelationshipDef[] {
+    if (absorbed.length === 0) return this.#ownDeclarations(concept);
     const declaring = new Set<Concept>([concept, ...absorbed]);
     const own = new Set(concept.def?.relationships);
     return this.#seenFrom(concept)
       .filter((r) => !r.isInverse && declaring.has(r.declaredBy))
       .map((r) => this.#withSeenIncludes(own.has(r.def) ? r.def : { ...r.def, inverse: null }, r));
+  }
+
+  /** As `#declarations`, for a concept whose parents are visible: nothing hides its own relationships, so the inherited ones need not be known. */
+  #ownDeclarations(concept: CompiledConcept): readonly RelationshipDef[] {
+    const own = this.#whole.pairs().from.get(fold(concept.name)) ?? [];
+    return own.flatMap((pair) => {
+      const target = this.#whole.concept(pair.def.target);
+      if (!target || !this.#sees(target)) return [];
+      if (target.def !== null && pair.def.includes === undefined) return pair.def;
+      const r = this.#whole.relationships(pair)?.forward;
+      return r && this.#mayShow(r) ? this.#withSeenIncludes(pair.def, r) : [];
+    });
   }
 
   /** The declaration without the names of relationships that the caller does not see. */

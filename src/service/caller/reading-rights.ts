@@ -5,7 +5,7 @@ import type { OntologyRow } from '../../catalog/snapshot.ts';
 import type { ReadingRights } from '../runtime.ts';
 import { visibleOntologies } from './lookup.ts';
 import { accessKey, accessOf } from './policies.ts';
-import { sightKey, tablesKey } from './sight.ts';
+import { sightText, tablesKey } from './sight.ts';
 
 /**
  * Returns a digest of all grants of a caller and the policies that apply to it. The statements of a script may name users, roles and other ontologies, so the
@@ -19,6 +19,6 @@ export async function rightsOf(caller: Caller, row: OntologyRow | undefined, ofR
   const policies = visibleOntologies(snapshot, principal)
     .map((o) => [o.id, accessKey(accessOf(caller, o)), ofRows ? o.version : null])
     .filter(([, key]) => key !== '');
-  const own = row === undefined ? null : [row.id, sightKey(principal, row.name), tablesKey(principal, row)];
+  const own = row === undefined ? null : [row.id, sightText(principal, row.name), tablesKey(principal, row)];
   return { ontology: row?.name ?? null, digest: await sha256(JSON.stringify([granted, policies, own])) };
 }

@@ -1,7 +1,8 @@
 /** The part of an ontology that a caller's grants make visible (docs/design/rights-and-visibility.md#the-visible-part-of-a-model). */
+import { createHash } from 'node:crypto';
 import { can, canAll, type Holder } from '../../auth/grants.ts';
 import { cacheOf } from '../../cache.ts';
-import type { OntologyRow } from '../../catalog/snapshot.ts';
+import type { GrantRow, OntologyRow } from '../../catalog/snapshot.ts';
 import { expressionReferences } from '../../language/expressions.ts';
 import type { SqlParser } from '../../language/parser.ts';
 import type { Graph } from '../../ontology/graph.ts';
@@ -11,17 +12,34 @@ import { fold } from '../../ontology/names.ts';
 /** True if the holder sees the whole ontology, so that no filtering is needed. */
 export const seesAll = (holder: Holder, ontology: string): boolean => canAll(holder, 'access', ['ontology', ontology]);
 
-/**
- * A cache key for the grants that decide which part of an ontology the holder sees and may query: equal keys imply equal graphs.
- * Empty if the holder may query all of it.
- */
-export function sightKey(holder: Holder, ontology: string): string {
+/** The grants that decide which part of an ontology the holder sees and may query, as a text: equal texts imply equal graphs. Empty if the holder may query all of it. */
+export function sightText(holder: Holder, ontology: string): string {
   if (canAll(holder, 'query', ['ontology', ontology])) return '';
   const key = fold(ontology);
   const relevant = holder.grants
     .filter((g) => g.privilege !== 'auth' && g.key[0] === 'ontology' && (g.key.length === 1 || g.key[1] === key))
     .map((g) => `${g.privilege} ${g.all} ${JSON.stringify(g.key.slice(2))} ${g.key.length}`);
   return `:${[...new Set(relevant)].sort().join('\n')}`;
+}
+
+const sightKeys = new WeakMap<readonly GrantRow[], { readonly count: number; readonly keys: Map<string, string> }>();
+
+/**
+ * A cache key for `sightText`: a digest, because many caches have it in their keys and a caller may have thousands of grants. It is computed once for each list
+ * of grants. A script adds grants to the end of its own list.
+ */
+export function sightKey(holder: Holder, ontology: string): string {
+  if (canAll(holder, 'query', ['ontology', ontology])) return '';
+  const { grants } = holder;
+  let known = sightKeys.get(grants);
+  if (known?.count !== grants.length) {
+    known = { count: grants.length, keys: new Map() };
+    sightKeys.set(grants, known);
+  }
+  const name = fold(ontology);
+  const key = known.keys.get(name) ?? `:${createHash('sha256').update(sightText(holder, name)).digest('base64')}`;
+  known.keys.set(name, key);
+  return key;
 }
 
 /**
@@ -53,8 +71,13 @@ export function seenBy(holder: Holder, whole: Graph, parser: SqlParser): Graph {
 /** As `seenBy`, but all visible views and concepts count as readable. A definition may be shown if it is valid for this graph. */
 export function definitionsSeenBy(holder: Holder, whole: Graph, parser: SqlParser): Graph {
   if (seesAll(holder, whole.ontology)) return whole;
-  const sight: Sight = { ...sightOf(holder, whole.ontology, parser), readsConcept: () => true, readsView: () => true };
-  return kept(`${whole.ontology}/definitions${sightKey(holder, whole.ontology)}`, whole, () => lensOf(whole, sight));
+  return kept(`${whole.ontology}/definitions${sightKey(holder, whole.ontology)}`, whole, () => {
+    const sight = sightOf(holder, whole.ontology, parser);
+    const seen = seenBy(holder, whole, parser);
+    const { concepts, views } = seen.model;
+    if (concepts.every((c) => sight.readsConcept(c.name)) && views.every((v) => sight.readsView(v.name))) return seen;
+    return lensOf(whole, { ...sight, readsConcept: () => true, readsView: () => true }, seen);
+  });
 }
 
 /**
