@@ -115,7 +115,7 @@ async function startPglite(accepts: (login: Login) => boolean): Promise<Started>
   const backend = new PgliteBackend(await openEmbedded(dataDir), accepts);
   return {
     backend,
-    admin: (work) => backend.exclusive((client) => work((sql) => client.query(sql))),
+    admin: (work) => backend.exclusive(work),
     stop: async () => rmSync(dir, { recursive: true, force: true }),
   };
 }
@@ -160,7 +160,7 @@ async function prepare(folder: string): Promise<void> {
   copyDatabase(await template(false), folder);
   const backend = new PgliteBackend(await openEmbedded(folder), () => false);
   const passwords = { [CATALOG_OWNER]: newPassword(), [READER]: newPassword(), [DEVELOPER]: newPassword() };
-  const refused = await backend.exclusive((client) => setUpRoles(rolesOf((sql) => client.query(sql), passwords)));
+  const refused = await backend.exclusive((exec) => setUpRoles(rolesOf(exec, passwords)));
   await backend.close();
   if (refused.length) throw new Error(refused.join('\n'));
 }

@@ -32,3 +32,13 @@ export function faultBody(message: string, fields: Record<string, string | undef
 export function asFault(error: unknown): unknown {
   return error instanceof DatabaseError ? new SqlFault(error.message, { ...error } as unknown as Record<string, string | undefined>) : error;
 }
+
+/**
+ * Whether PostgreSQL refuses a prepared statement before it runs it: its columns have changed (DDL), or a caller has deallocated it. It has done nothing and sent
+ * no row by then.
+ */
+export const isStale = (error: unknown): boolean =>
+  isGone(error) || (error instanceof SqlFault && error.fields.code === '0A000' && error.fields.routine === 'RevalidateCachedQuery');
+
+/** Whether PostgreSQL does not have the prepared statement: invalid_sql_statement_name. */
+export const isGone = (error: unknown): boolean => error instanceof SqlFault && error.fields.code === '26000';

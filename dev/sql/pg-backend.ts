@@ -2,7 +2,7 @@ import pg from 'pg';
 import type { Answer } from './answer.ts';
 import type { Backend } from './backend.ts';
 import { canceller } from './canceller.ts';
-import { asFault, cancelled, SqlFault } from './fault.ts';
+import { asFault, cancelled, isGone, isStale, SqlFault } from './fault.ts';
 import type { Metrics, PoolState } from './metrics.ts';
 import { beginOf, type Login, RequestFault, type SqlRequest, type Statement } from './protocol.ts';
 import { Session } from './session.ts';
@@ -199,16 +199,6 @@ async function single(run: Run, { statements, rawText }: SqlRequest): Promise<vo
     session.ended(await send(undefined));
   }
 }
-
-/**
- * Whether PostgreSQL refuses a prepared statement before it runs it: its columns have changed (DDL), or a caller has deallocated it. It has done nothing and sent
- * no row by then.
- */
-const isStale = (error: unknown): boolean =>
-  isGone(error) || (error instanceof SqlFault && error.fields.code === '0A000' && error.fields.routine === 'RevalidateCachedQuery');
-
-/** Whether PostgreSQL does not have the prepared statement: invalid_sql_statement_name. */
-const isGone = (error: unknown): boolean => error instanceof SqlFault && error.fields.code === '26000';
 
 /** The error if no session is available, without addresses and credentials. */
 function reachFault(error: unknown): unknown {

@@ -1,24 +1,40 @@
 import type pg from 'pg';
+import type { Exec } from '../reader.ts';
+import { CATALOG_OWNER } from '../roles.ts';
 import type { Answer } from './answer.ts';
 import type { Backend } from './backend.ts';
-import { asFault, cancelled, crashed, SqlFault, timedOut } from './fault.ts';
+import { asFault, cancelled, crashed, isGone, isStale, SqlFault, timedOut } from './fault.ts';
 import type { PgliteHost } from './pglite-host.ts';
-import { beginOf, type Login, type RequestFault, type SqlRequest } from './protocol.ts';
+import { PreparedStatements } from './prepared.ts';
+import { beginOf, type Login, type RequestFault, type SqlRequest, type Statement } from './protocol.ts';
 import { currentTimeout, type RoleSettings, readRoleSettings } from './role-settings.ts';
 import { runStatement, TypeCatalog } from './statement.ts';
 
 /** The time for a statement to end after its caller has disconnected, before the thread is ended. */
 const GRACE_MS = 250;
-/** Statements that may change the settings of a role. */
-const CHANGES = /\b(alter|drop|create|do|call)\b/i;
+/** Statements that may change the settings of a role name one of each. */
+const CHANGES = [/\b(alter|drop|create)\b/i, /\b(role|user|group|database|system)\b/i];
+/** Commands that run statements of their own, unlike `ON CONFLICT DO`. */
+const CODE = /\b(do(?!\s+(nothing|update)\b)|call)\b/i;
+/** Statements that may prepare or deallocate statements. */
+const PREPARES = /\b(prepare|deallocate|discard|execute)\b/i;
+/** Statements without a result, which no DDL can change. */
+const WRITES = /^\s*(insert|update|delete)\b(?![\s\S]*\breturning\b)/i;
 /** Words of statements that may change the session's state; after other statements there is nothing to clear. */
 const LEAVES =
-  /\b(set|set_config|reset|temp|temporary|declare|listen|prepare|advisory\w*|do|call|create|alter|drop|load|discard|execute|nextval|setval|lock)\b|advisory/i;
+  /\b(set|set_config|reset|temp|temporary|declare|listen|prepare|deallocate|advisory\w*|do|call|create|alter|drop|load|discard|execute|nextval|setval|lock)\b|advisory/i;
 /** Statements that would make a caller another user. The embedded database has no logins that prevent it. */
 const ESCAPE = /session[\s_]+authorization/i;
-/** The effect of DISCARD ALL, as a string that may contain more commands: the state of a request is cleared when the next one begins. */
+/** The effect of DISCARD ALL without prepared statements, as a string that may contain more commands: the state of a request is cleared when the next one begins. */
 const CLEAR =
-  'SET SESSION AUTHORIZATION postgres; CLOSE ALL; RESET ALL; DEALLOCATE ALL; UNLISTEN *; SELECT pg_catalog.pg_advisory_unlock_all(); DISCARD PLANS; DISCARD TEMP; DISCARD SEQUENCES';
+  'SET SESSION AUTHORIZATION postgres; CLOSE ALL; RESET ALL; UNLISTEN *; SELECT pg_catalog.pg_advisory_unlock_all(); DISCARD TEMP; DISCARD SEQUENCES';
+
+/** The prepared statements of a thread. `isForeign`: a caller may have prepared or deallocated some. */
+interface Prepared {
+  readonly client: pg.Client;
+  readonly statements: PreparedStatements;
+  isForeign: boolean;
+}
 
 /**
  * PGlite for the endpoint. It has one session, so requests queue. It has neither logins nor timeouts: for each
@@ -33,6 +49,7 @@ export class PgliteBackend implements Backend {
   #types = new TypeCatalog();
   /** The session after a request that left no state: its owner. */
   #left: { client: pg.Client; role: RoleSettings } | undefined;
+  #prepared: Prepared | undefined;
 
   constructor(host: PgliteHost, accepts: (login: Login) => boolean) {
     this.#host = host;
@@ -44,15 +61,18 @@ export class PgliteBackend implements Backend {
   }
 
   /** Runs `work` in the database owner's session after all earlier requests. */
-  async exclusive<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
+  async exclusive<T>(work: (exec: Exec) => Promise<T>): Promise<T> {
     const leave = await this.#turn();
+    const texts: string[] = [];
     try {
       const client = await this.#host.client();
-      this.#left = undefined;
-      await client.query(CLEAR);
-      return await work(client);
+      await this.#clear(client);
+      return await work((sql) => {
+        texts.push(sql);
+        return client.query(sql);
+      });
     } finally {
-      this.#roles.clear();
+      this.#ran(texts);
       leave();
     }
   }
@@ -64,13 +84,15 @@ export class PgliteBackend implements Backend {
       const client = await this.#host.client();
       const session = new PgliteSession(client, this.#host, request, answer, signal);
       const role = await this.#settings(client, request.login.user);
-      if (this.#left?.client !== client || this.#left.role !== role) await client.query(`${CLEAR}; ${role.enter}`);
+      if (this.#left?.client !== client || this.#left.role !== role) await this.#clear(client, role);
       this.#left = undefined;
-      await session.run(role, this.#types);
+      // those of the catalog are constants; others may have literals, such as 'now', that PostgreSQL reads only when it prepares them
+      const prepared = request.login.user === CATALOG_OWNER ? this.#preparedOf(client).statements : undefined;
+      const texts = request.statements.map((s) => s.query);
+      await session.run(role, this.#types, prepared).finally(() => this.#ran(texts));
       return async () => {
         await session.endTransaction();
-        if (!request.statements.some((s) => LEAVES.test(s.query))) this.#left = { client, role };
-        if (request.statements.some((s) => CHANGES.test(s.query))) this.#roles.clear();
+        if (!texts.some((text) => LEAVES.test(text))) this.#left = { client, role };
         leave();
       };
     } catch (error) {
@@ -95,12 +117,32 @@ export class PgliteBackend implements Backend {
   async #settings(client: pg.Client, role: string): Promise<RoleSettings> {
     let settings = this.#roles.get(role);
     if (!settings) {
-      this.#left = undefined;
-      await client.query(CLEAR);
+      await this.#clear(client);
       settings = await readRoleSettings(client, role);
       this.#roles.set(role, settings);
     }
     return settings;
+  }
+
+  /** Makes the session that of a new login: of the database's owner, or of a role. */
+  async #clear(client: pg.Client, role?: RoleSettings): Promise<void> {
+    this.#left = undefined;
+    const prepared = this.#preparedOf(client);
+    await client.query(`${CLEAR}${prepared.isForeign ? '; DEALLOCATE ALL; DISCARD PLANS' : prepared.statements.deallocate()}${role ? `; ${role.enter}` : ''}`);
+    if (prepared.isForeign) prepared.statements.clear();
+    prepared.isForeign = false;
+  }
+
+  #preparedOf(client: pg.Client): Prepared {
+    if (this.#prepared?.client !== client) this.#prepared = { client, statements: new PreparedStatements(client), isForeign: false };
+    return this.#prepared;
+  }
+
+  /** Forgets what statements may have changed. */
+  #ran(texts: readonly string[]): void {
+    const hasCode = texts.some((text) => CODE.test(text));
+    if (hasCode || texts.some((text) => CHANGES.every((words) => words.test(text)))) this.#roles.clear();
+    if (this.#prepared && (hasCode || texts.some((text) => PREPARES.test(text)))) this.#prepared.isForeign = true;
   }
 }
 
@@ -123,14 +165,14 @@ class PgliteSession {
   }
 
   /** Runs the statements; if that fails, the transaction is ended before the error is thrown. */
-  async run(role: RoleSettings, types: TypeCatalog): Promise<void> {
+  async run(role: RoleSettings, types: TypeCatalog, prepared: PreparedStatements | undefined): Promise<void> {
     let grace: NodeJS.Timeout | undefined;
     const onAbort = () => {
       grace = setTimeout(() => this.#kill(cancelled()), GRACE_MS);
     };
     this.#signal.addEventListener('abort', onAbort, { once: true });
     try {
-      await this.#statements(role, types);
+      await this.#statements(role, types, prepared);
     } catch (error) {
       if (!this.#killed) await this.endTransaction();
       throw this.#killed ?? asFault(lost(error));
@@ -149,7 +191,7 @@ class PgliteSession {
     }
   }
 
-  async #statements(role: RoleSettings, types: TypeCatalog): Promise<void> {
+  async #statements(role: RoleSettings, types: TypeCatalog, prepared: PreparedStatements | undefined): Promise<void> {
     const { batch, statements } = this.#request;
     let timeoutMs = role.timeoutMs;
     if (batch) {
@@ -162,7 +204,7 @@ class PgliteSession {
       if (i > 0) this.#answer.write(',');
       const timer = timeoutMs > 0 ? setTimeout(() => this.#kill(timedOut()), timeoutMs) : undefined;
       try {
-        await runStatement({ client: this.#client, answer: this.#answer, types, stop: (why) => this.#kill(why) }, statement, this.#request.rawText);
+        await this.#statement(statement, types, prepared);
       } finally {
         clearTimeout(timer);
       }
@@ -172,6 +214,19 @@ class PgliteSession {
     if (batch) {
       this.#answer.write(']}');
       await this.#client.query('COMMIT');
+    }
+  }
+
+  /** Runs one statement, prepared if it may be. A query in a batch is not: if its columns have changed, PostgreSQL refuses it and ends the transaction. */
+  async #statement(statement: Statement, types: TypeCatalog, prepared: PreparedStatements | undefined): Promise<void> {
+    const running = { client: this.#client, answer: this.#answer, types, stop: (why: SqlFault | RequestFault) => this.#kill(why) };
+    const name = !this.#request.batch || WRITES.test(statement.query) ? prepared?.nameOf(statement.query) : undefined;
+    try {
+      await runStatement({ ...running, name }, statement, this.#request.rawText);
+    } catch (error) {
+      if (name === undefined || this.#request.batch || !isStale(error)) throw error;
+      prepared?.forget(statement.query, isGone(error));
+      await runStatement(running, statement, this.#request.rawText);
     }
   }
 

@@ -1,10 +1,5 @@
-import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
-
-/** The maximum number of prepared statements of a session, and the number of texts whose first use is remembered. */
-const MAX_PREPARED = 100;
-/** Longer texts are never prepared. */
-const MAX_CHARACTERS = 32 * 1024;
+import { PreparedStatements } from './prepared.ts';
 
 /**
  * The commands after which RESET makes the session that of a new login (PostgreSQL's tags, first word). Others may prepare or deallocate statements, or leave a
@@ -26,18 +21,13 @@ const LOCKS = `SELECT
 
 /** Parts of `pg`'s clients that its types do not declare. */
 interface Inner {
-  readonly connection: { readonly stream: { cork(): void; uncork(): void }; readonly parsedStatements: Record<string, string> };
+  readonly connection: { readonly stream: { cork(): void; uncork(): void } };
 }
 
 /** A session of the pool: what it keeps from one request to the next (prepared statements), and how it is reset between them. */
 export class Session {
   readonly #client: pg.PoolClient;
-  /** The names of prepared statements by text, in the order of their last use. Names are random, so that no text of a caller can name them. */
-  readonly #prepared = new Map<string, string>();
-  /** Texts that were used once. */
-  readonly #seen = new Set<string>();
-  /** Prepared statements to deallocate with the next reset. */
-  #dropped: string[] = [];
+  readonly #prepared: PreparedStatements;
   /** The reset that keeps prepared statements, or null if the role can take locks but not release them. */
   #reset: string | null | undefined;
   /** The result of the reset that was sent last. */
@@ -46,6 +36,7 @@ export class Session {
 
   constructor(client: pg.PoolClient) {
     this.#client = client;
+    this.#prepared = new PreparedStatements(client);
   }
 
   /** Finds out how to reset the session. To be awaited once, before the first statement of a caller. */
@@ -56,34 +47,14 @@ export class Session {
     this.#reset = mayUnlock ? `${RESET}; ${UNLOCK}` : mayLock ? null : RESET;
   }
 
-  /** The name under which to run a text: it is prepared when it is used for the second time. Undefined: without a name. */
+  /** See `PreparedStatements`. */
   nameOf(text: string): string | undefined {
-    if (this.#reset === null || text.length > MAX_CHARACTERS) return undefined;
-    let name = this.#prepared.get(text);
-    if (name === undefined) {
-      if (!this.#seen.delete(text)) {
-        this.#seen.add(text);
-        dropFirst(this.#seen, MAX_PREPARED);
-        return undefined;
-      }
-      name = `gateway_${randomBytes(12).toString('hex')}`;
-    }
-    this.#prepared.delete(text);
-    this.#prepared.set(text, name);
-    const [oldest] = this.#prepared.keys();
-    if (this.#prepared.size > MAX_PREPARED && oldest !== undefined) this.forget(oldest);
-    return name;
+    return this.#reset === null ? undefined : this.#prepared.nameOf(text);
   }
 
-  /** Forgets a prepared statement: PostgreSQL refuses its plan, or there are too many. `gone`: PostgreSQL does not have it any more. */
+  /** See `PreparedStatements`. */
   forget(text: string, gone = false): void {
-    const name = this.#prepared.get(text);
-    if (name === undefined) return;
-    this.#prepared.delete(text);
-    const { parsedStatements } = this.#inner.connection;
-    // a DEALLOCATE of a statement that PostgreSQL does not have would fail, and the whole reset with it
-    if (!gone && Object.hasOwn(parsedStatements, name)) this.#dropped.push(name);
-    delete parsedStatements[name];
+    this.#prepared.forget(text, gone);
   }
 
   /** Sends a statement, and the reset with it, in one packet. PostgreSQL runs the reset when the statement has ended. */
@@ -115,33 +86,18 @@ export class Session {
     if (this.#client.getTransactionStatus() !== 'I') await this.#client.query('ROLLBACK');
     if (sent === undefined && plain && this.#reset != null && (await this.#queryReset())) return;
     await this.#client.query('DISCARD ALL');
-    this.#forgetAll();
+    this.#prepared.clear();
   }
 
   /** @returns whether it succeeded */
   #queryReset(): Promise<boolean> {
-    const dropped = this.#dropped.splice(0).map((name) => `; DEALLOCATE ${name}`);
-    return this.#client.query(`${this.#reset}${dropped.join('')}`).then(
+    return this.#client.query(`${this.#reset}${this.#prepared.deallocate()}`).then(
       () => true,
       () => false,
     );
   }
 
-  #forgetAll(): void {
-    for (const name of this.#prepared.values()) delete this.#inner.connection.parsedStatements[name];
-    this.#prepared.clear();
-    this.#dropped = [];
-  }
-
   get #inner(): Inner {
     return this.#client as unknown as Inner;
-  }
-}
-
-/** Removes the oldest entries above a number. */
-function dropFirst(set: Set<string>, most: number): void {
-  for (const entry of set) {
-    if (set.size <= most) return;
-    set.delete(entry);
   }
 }

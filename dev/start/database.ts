@@ -86,9 +86,7 @@ async function openFolder({ dataDir }: Places, { passwords }: Secrets): Promise<
   const backend = new PgliteBackend(host, acceptor(passwords, EMBEDDED, database));
   const roles = { passwords, developer: DEVELOPER, developerPassword: passwords[DEVELOPER], database, restrictFunctions: true };
   const setUp = (statementTimeoutMs: number | undefined) =>
-    backend
-      .exclusive((client) => setUpRoles({ ...roles, exec: (sql) => client.query(sql), statementTimeoutMs }))
-      .then((refused) => refused.map((line) => `${READER}: ${line}`));
+    backend.exclusive((exec) => setUpRoles({ ...roles, exec, statementTimeoutMs })).then((refused) => refused.map((line) => `${READER}: ${line}`));
   return { backend, database, passwords, names: EMBEDDED, setUp };
 }
 

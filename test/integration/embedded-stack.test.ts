@@ -1,5 +1,6 @@
-/** Statements that are nested deeply, on the embedded database: PostgreSQL refuses them itself, before the stack of the thread that runs it is full. */
+/** The embedded database: deeply nested statements, which PostgreSQL refuses itself before the stack of its thread is full, and prepared statements. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CATALOG_OWNER } from '../../dev/roles.ts';
 import { PgliteHost } from '../../dev/sql/pglite-host.ts';
 import { type LocalPostgres, startLocalPostgres } from '../../dev/testing.ts';
 
@@ -41,5 +42,32 @@ describe('the embedded database', () => {
     } finally {
       await host.close();
     }
+  });
+
+  describe('prepares statements of the catalog that it gets again', () => {
+    const catalog = (sql: string, params: unknown[] = []) => db.exec(sql, params, CATALOG_OWNER);
+    const prepared = async () => (await db.superuser("SELECT statement FROM pg_prepared_statements WHERE statement LIKE '%kg_catalog.thing%'")).length;
+    const READ = 'SELECT * FROM kg_catalog.thing WHERE n = $1';
+    beforeAll(() => catalog('CREATE TABLE kg_catalog.thing (n int)'));
+
+    it('and plans them again after their table has changed', async () => {
+      for (let i = 0; i < 3; i++) await catalog('INSERT INTO kg_catalog.thing VALUES ($1)', [i]);
+      for (let i = 0; i < 3; i++) expect(await catalog(READ, [i])).toEqual([{ n: i }]);
+      expect(await prepared()).toBe(2);
+      await db.superuser("ALTER TABLE kg_catalog.thing ADD COLUMN id text DEFAULT 'x'");
+      for (let i = 0; i < 3; i++) expect(await catalog(READ, [i])).toEqual([{ n: i, id: 'x' }]);
+    });
+
+    it('also after a caller has deallocated them', async () => {
+      for (let i = 0; i < 2; i++) await catalog(READ, [i]);
+      expect(await prepared()).toBeGreaterThan(0);
+      await catalog('DEALLOCATE ALL');
+      for (let i = 0; i < 3; i++) expect(await catalog(READ, [i])).toEqual([{ n: i, id: 'x' }]);
+    });
+
+    it('and leaves no statement that a caller has prepared', async () => {
+      for (const name of ['mine', 'mine']) await db.exec(`PREPARE ${name} AS SELECT 1`);
+      expect(await db.superuser("SELECT name FROM pg_prepared_statements WHERE name = 'mine'")).toEqual([]);
+    });
   });
 });
