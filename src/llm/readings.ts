@@ -12,6 +12,8 @@ export interface Reading {
 export type OnAmbiguity = 'ask' | 'first';
 
 const MAX_READINGS = 5;
+/** How many readings of an answer are looked at: the datasource checks each. */
+const MAX_CHECKED = 10;
 const READING = 300;
 
 /** The member of a model's answer. */
@@ -30,7 +32,7 @@ export interface ClearReadings {
 export async function clearReadings(all: readonly Reading[], check: (sql: string) => Promise<string | undefined>): Promise<ClearReadings> {
   const readings: Reading[] = [];
   let failed = '';
-  for (const one of all) {
+  for (const one of all.slice(0, MAX_CHECKED)) {
     if (readings.length === MAX_READINGS) break;
     const sql = statement(one.sql);
     const reading = remark(one.reading, READING);

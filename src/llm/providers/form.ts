@@ -24,22 +24,27 @@ export function valueIn<T>(text: string, schema: z.ZodType<T>): T | undefined {
 }
 
 function formed<T>(value: unknown, schema: z.ZodType<T>): { readonly value: T } | undefined {
-  if (value === undefined) return undefined;
+  if (value === undefined || hasLongList(value)) return undefined;
   const parsed = schema.safeParse(value);
   if (parsed.success) return { value: parsed.data };
   // the strict schema requires null for an absent member
-  const paths = parsed.error.issues.map((issue) => issue.path).filter((path) => path.length > 0);
-  const again = schema.safeParse(paths.reduce<unknown>((v, path) => withoutNullAt(v, path), value));
+  for (const { path } of parsed.error.issues) removeNullAt(value, path);
+  const again = schema.safeParse(value);
   return again.success ? { value: again.data } : undefined;
 }
 
-/** The value without the member at a path, if the member is null. */
-function withoutNullAt(value: unknown, [name, ...rest]: readonly PropertyKey[]): unknown {
-  if (typeof value !== 'object' || value === null || name === undefined) return value;
-  if (Array.isArray(value)) return value.map((item: unknown, i) => (i === name ? withoutNullAt(item, rest) : item));
-  const members = Object.entries(value);
-  if (rest.length > 0) return Object.fromEntries(members.map(([n, member]) => [n, n === name ? withoutNullAt(member, rest) : member]));
-  return Object.fromEntries(members.filter(([n, member]) => n !== name || member !== null));
+/** No turn asks for a longer list. Each wrong element of one costs memory. */
+const MAX_ELEMENTS = 100;
+
+const hasLongList = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && [value, ...Object.values(value)].some((v) => Array.isArray(v) && v.length > MAX_ELEMENTS);
+
+/** Removes the member at a path from the value, if the member is null. */
+function removeNullAt(value: unknown, path: readonly PropertyKey[]): void {
+  let at = value as Record<PropertyKey, unknown> | null | undefined;
+  const last = path.at(-1);
+  for (const name of path.slice(0, -1)) at = typeof at === 'object' && at !== null && Object.hasOwn(at, name) ? (at[name] as typeof at) : undefined;
+  if (typeof at === 'object' && at !== null && !Array.isArray(at) && last !== undefined && at[last] === null) delete at[last];
 }
 
 function jsonOf(text: string): unknown {

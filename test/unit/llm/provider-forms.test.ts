@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { merged } from '../../../src/llm/providers/fetch.ts';
 import { valueIn } from '../../../src/llm/providers/form.ts';
 import { type JsonSchema, strictSchema } from '../../../src/llm/providers/schema.ts';
+import { cpuSeconds } from '../../support/cpu.ts';
 
 describe('strictSchema', () => {
   it('requires all members, allows no others, and uses only keywords that all providers accept', () => {
@@ -78,6 +79,25 @@ describe('valueIn', () => {
     ['nothing but braces', '{'.repeat(50_000)],
     ['two', `${JSON.stringify(value)} ${JSON.stringify({ ...value, sql: 'x' })}`],
   ])('finds nothing in %s', (_, text) => expect(valueIn(text, schema)).toBeUndefined());
+
+  it.each([
+    ['numbers in place of objects', '0'],
+    ['objects without members', '{"a":null}'],
+  ])('refuses a long list of %s at once', (_, element) => {
+    const text = `{"sql":"x","note":null,"list":[${`${element},`.repeat(20_000)}0]}`;
+    const before = process.cpuUsage();
+    expect(valueIn(text, schema)).toBeUndefined();
+    expect(cpuSeconds(before)).toBeLessThan(0.5);
+  });
+
+  it('removes many nulls from a wide object at once', () => {
+    const wide = Object.fromEntries(Array.from({ length: 40_000 }, (_, i) => [`k${i}`, 0]));
+    const list = Array.from({ length: 100 }, () => ({ a: null }));
+    const text = JSON.stringify({ ...value, ...wide, list });
+    const before = process.cpuUsage();
+    expect(valueIn(text, schema)).toEqual({ ...value, list: list.map(() => ({})) });
+    expect(cpuSeconds(before)).toBeLessThan(0.5);
+  });
 
   it('ignores members of the prototype', () => {
     expect(valueIn('{"sql":"x","note":null,"__proto__":{"polluted":1}}', schema)).toEqual({ sql: 'x', note: null });
