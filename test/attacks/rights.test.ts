@@ -445,6 +445,43 @@ describe('A role that a text of an ontology tests with svc_has_role', () => {
     }
   });
 
+  it.each([
+    "SELECT name FROM svc.city WHERE svc_has_role(reverse('sfeihc'))",
+    "SELECT name FROM svc.city WHERE svc_has_role(replace('chiefX', 'X', ''))",
+    "SELECT name FROM svc.city WHERE svc_has_role(lower(overlay('chXXfs' placing 'ie' from 3)))",
+    "SELECT name FROM svc.city WHERE svc_has_role(chr(99) || translate('hixfs', 'x', 'e'))",
+    "SELECT name FROM svc.city WHERE svc_has_role(CASE WHEN id > 1 THEN 'x' ELSE substr('the chiefs', 5) END)",
+    "SELECT name FROM svc.city WHERE svc_has_role(coalesce(name, left('chiefs!', 6)))",
+    "SELECT name FROM svc.city WHERE svc_has_role(trim(CASE name WHEN 'Lyon' THEN ' chiefs ' END))",
+    "SELECT name FROM svc.city WHERE svc_has_role('chiefs!'::varchar(6))",
+    "SELECT name FROM svc.city WHERE svc_has_role(convert_from(decode('636869656673', 'hex'), 'UTF8'))",
+  ])('is not computed from constants: %s', async (view) => {
+    const condition = view.slice(view.indexOf('WHERE ') + 6);
+    for (const statement of [
+      `CREATE VIEW led AS ${view}`,
+      `CREATE CONCEPT led_city FROM svc.city WHERE ${condition}`,
+      `CREATE PROPERTY led boolean AS SELECT ${condition}`,
+      `CREATE PROPERTY other boolean AS SELECT true; CREATE MEASURE led bigint AS SELECT COUNT(id) WHERE ${condition}`,
+    ]) {
+      const { status, json } = await s.query(statement, 'shop');
+      expect([status, json.code], statement).toEqual([400, 'bad_call']);
+    }
+  });
+
+  it.each([
+    'name',
+    "replace(name, 'x', 'y')",
+    "svc_claim('role')",
+    "split_part(svc_claim('roles'), ',', 1)",
+    "'year_' || to_char(now(), 'YYYY')",
+    "lower(CASE WHEN id > 1 THEN 'chiefs' ELSE name END)",
+    "(SELECT max('chi' || c.name) FROM svc.city c)",
+    "format('chi%s', 'efs')",
+    'NULL',
+  ])('may be computed from rows, claims and the time: %s', async (role) => {
+    expect(await outcome(`CREATE VIEW led AS SELECT name FROM svc.city WHERE svc_has_role(${role}); DROP VIEW led`, by(s.token), 'shop')).toBe('200');
+  });
+
   it('has the same name for the database as for the service, if a column gives it', async () => {
     const names = [
       'kitchen',

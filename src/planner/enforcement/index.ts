@@ -4,6 +4,7 @@ import { compile } from '../../ontology/compile.ts';
 import type { Concept, Graph } from '../../ontology/graph.ts';
 import { EMPTY_MODEL, isRaw, type MappingDef, type Model } from '../../ontology/model.ts';
 import { fold, sameName } from '../../ontology/names.ts';
+import type { Piece } from '../check.ts';
 import { walk } from '../plan/tree.ts';
 import { RoleTests, type TestedRoles } from '../read/tested-roles.ts';
 import { sourcesOf } from '../secure/policies.ts';
@@ -138,12 +139,15 @@ const textsOf = ({ rows, masks }: PolicyRules): readonly string[] => [
  * The roles for which views, conditions of logic concepts, calculated properties and measures call `svc_has_role`. If a call computes the whole name, all
  * texts in the same definition count, but not the values of rows.
  */
-export function rolesInTexts(context: ModelContext, model: TextsOfModel): TestedRoles {
-  const { texts } = new ModelState(context, compile(EMPTY_MODEL, ''), accessFor({}));
+export const rolesInTexts = (context: ModelContext, model: TextsOfModel): TestedRoles => rolesIn(context, selectsOf(model));
+
+function rolesIn(context: ModelContext, selects: readonly string[]): TestedRoles {
   const all = new RoleTests();
-  for (const text of selectsOf(model)) {
-    // an identifier may have escapes
-    if (!/has_role|u&"/i.test(text)) continue;
+  // an identifier may have escapes
+  const calling = selects.filter((text) => /has_role|u&"/i.test(text));
+  if (calling.length === 0) return all;
+  const { texts } = new ModelState(context, compile(EMPTY_MODEL, ''), accessFor({}));
+  for (const text of calling) {
     try {
       const { stmt } = texts.parse(text, undefined);
       const tested = new RoleTests();
@@ -152,6 +156,7 @@ export function rolesInTexts(context: ModelContext, model: TextsOfModel): Tested
       for (const name of tested.names) all.names.add(name);
       for (const [key, pattern] of tested.patterns) if (pattern.join('').length >= LEAST_KNOWN) all.patterns.set(key, pattern);
       all.any ||= tested.any;
+      all.isComputed ||= tested.isComputed;
       if (tested.any)
         walk(stmt, (n) => {
           if ('A_Const' in n && n.A_Const.sval) all.names.add(fold(n.A_Const.sval.sval ?? ''));
@@ -163,6 +168,26 @@ export function rolesInTexts(context: ModelContext, model: TextsOfModel): Tested
     }
   }
   return all;
+}
+
+/**
+ * Checks that no piece of a script computes the name of a role only from constants, unless it is known which name: the role would not be protected from users who may
+ * create roles. @throws SvcError 400 `bad_call`
+ */
+export function requireKnownRoles(context: ModelContext, graph: Graph, pieces: Iterable<Piece>): void {
+  const textsOf = ({ kind, name }: Piece): readonly string[] => {
+    const view = kind === 'view' ? graph.view(name) : undefined;
+    const property = kind === 'property' ? graph.property(name) : undefined;
+    const measure = kind === 'measure' ? graph.measure(name) : undefined;
+    const concept = kind === 'logic' ? graph.concept(name)?.def : undefined;
+    const some = <T>(def: T | null | undefined): T[] => (def ? [def] : []);
+    return selectsOf({ views: some(view), properties: some(property), measures: some(measure), concepts: some(concept) });
+  };
+  for (const piece of pieces) {
+    if (!rolesIn(context, textsOf(piece)).isComputed) continue;
+    const hint = 'Write the name of the role as a text.';
+    throw badRequest('bad_call', `\`${context.product}_has_role\` computes the name of the role from constants`, { offset: piece.offset, hint });
+  }
 }
 
 /** The number of characters of a name that a text must state. Anybody who edits an ontology can write one, which must not prevent most new roles. */

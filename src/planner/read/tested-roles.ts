@@ -1,6 +1,7 @@
 /** The roles for which SQL calls `svc_has_role`, also if it composes their names. */
+import type { CaseExpr } from '@pgsql/types';
 import { fold } from '../../ontology/names.ts';
-import { lastName, type Node, walk } from '../plan/tree.ts';
+import { isSubQuery, lastName, type Node, walk } from '../plan/tree.ts';
 import { constantOf, functionOf } from './caller.ts';
 
 /** The texts of a name before, between and after the parts that only the database knows. One text: the name itself. */
@@ -14,6 +15,8 @@ export interface TestedRoles {
   readonly patterns: ReadonlyMap<string, Pattern>;
   /** True if the whole name of a role is computed from values of rows: it may then be any role. */
   readonly any: boolean;
+  /** True if a name is computed only from constants, and it is not known which: `reverse('sfeihc')`. */
+  readonly isComputed: boolean;
 }
 
 /** Collects the roles of several pieces of SQL. */
@@ -21,12 +24,15 @@ export class RoleTests implements TestedRoles {
   readonly names = new Set<string>();
   readonly patterns = new Map<string, Pattern>();
   any = false;
+  isComputed = false;
 
   /** Adds the roles that a tree tests. */
   add(tree: unknown, product: string): void {
     walk(tree, (n) => {
       if (!('FuncCall' in n) || functionOf(n.FuncCall, product) !== 'has_role') return undefined;
-      for (const pattern of patternsOf(n.FuncCall.args?.[0])) this.#note(pattern);
+      const [name] = n.FuncCall.args ?? [];
+      for (const pattern of patternsOf(name)) this.#note(pattern);
+      this.isComputed ||= name !== undefined && partsOf(name).some((part) => isUnknown(part) && !varies(part, product));
       return undefined;
     });
   }
@@ -71,6 +77,9 @@ const UNKNOWN: readonly Pattern[] = [['', '']];
 /** The number of names that one expression may have, and of the texts of one name. With more it may have any name. */
 const MOST = 64;
 
+/** Names of roles are case-insensitive. */
+const CASES = ['lower', 'upper', 'initcap'];
+
 /** The names that an expression may have. */
 function patternsOf(node: Node | undefined): readonly Pattern[] {
   const found = node === undefined ? UNKNOWN : namesOf(node);
@@ -92,8 +101,41 @@ function namesOf(node: Node): readonly Pattern[] {
   if (!('FuncCall' in node) || node.FuncCall.func_variadic) return UNKNOWN;
   const { funcname, args = [] } = node.FuncCall;
   if (lastName(funcname) === 'concat') return joined(args);
-  // names of roles are case-insensitive
-  return ['lower', 'upper', 'initcap'].includes(lastName(funcname)) && args.length === 1 ? patternsOf(args[0]) : UNKNOWN;
+  return CASES.includes(lastName(funcname)) && args.length === 1 ? patternsOf(args[0]) : UNKNOWN;
+}
+
+/** The parts that an expression composes a name of, or that are one. */
+function partsOf(node: Node): readonly Node[] {
+  const parts =
+    'CaseExpr' in node
+      ? resultsOf(node.CaseExpr)
+      : 'CoalesceExpr' in node
+        ? node.CoalesceExpr.args
+        : 'A_Expr' in node && lastName(node.A_Expr.name) === '||'
+          ? [node.A_Expr.lexpr, node.A_Expr.rexpr]
+          : 'FuncCall' in node && ['concat', ...CASES].includes(lastName(node.FuncCall.funcname))
+            ? node.FuncCall.args
+            : undefined;
+  return parts?.flatMap((part) => (part ? partsOf(part) : [])) ?? [node];
+}
+
+const resultsOf = ({ args = [], defresult }: CaseExpr): readonly Node[] =>
+  [...args.map((a) => ('CaseWhen' in a ? a.CaseWhen.result : a)), defresult].filter((n) => n !== undefined);
+
+const isUnknown = (node: Node): boolean =>
+  !('A_Const' in node && node.A_Const.isnull) && composedIn(node).length === 0 && patternsOf(node).some((pattern) => pattern.length > 1);
+
+/** True if the value of an expression depends on a row, the caller or the time. The conditions of CASE select a value and are no part of it. */
+function varies(node: Node, product: string): boolean {
+  let found = false;
+  walk([node], (n) => {
+    found ||= 'ColumnRef' in n || isSubQuery(n) || 'SQLValueFunction' in n;
+    if ('FuncCall' in n) found ||= functionOf(n.FuncCall, product) !== undefined || !n.FuncCall.args?.length;
+    if (!('CaseExpr' in n)) return !found;
+    found ||= resultsOf(n.CaseExpr).some((result) => varies(result, product));
+    return false;
+  });
+  return found;
 }
 
 /** The texts that a node composes: `||`, `concat`, `concat_ws` and `format`. */

@@ -15,6 +15,7 @@ import { EMPTY_MODEL, type Model, madeByOf } from '../../ontology/model.ts';
 import { fold, sameName } from '../../ontology/names.ts';
 import type { Warning } from '../../ontology/validate.ts';
 import { checkCircles, checkModel, divisionWarnings } from '../../planner/check.ts';
+import { requireKnownRoles } from '../../planner/enforcement/index.ts';
 import type { PlanContext } from '../../planner/plan/context.ts';
 import { allowedFunctionsOf } from '../../planner/read/own-functions.ts';
 import { lacks, loadGraph } from '../caller/lookup.ts';
@@ -267,6 +268,7 @@ export class Draft {
     const usable = within(() => this.#usable(checked.graph));
     within(() => requireReadableNames(usable, checked.graph, this.#pieces.values(), this.#context.places));
     hideErrors(() => checkModel(checked.graph, parser, [...this.#pieces.values()], { product: config.product, allowedFunctions, graph: usable }));
+    within(() => requireKnownRoles(context, checked.graph, this.#pieces.values()));
     const inForce = this.#inForce;
     if (inForce !== undefined) hideErrors(() => checkCircles(inForce, checked.graph, parser, checked.affected, { product: config.product, allowedFunctions }));
     within(() => requireSameConditions(context, usable, { before: this.#inForce, whole: checked.graph }, { pieces: this.#pieces.values(), last: this.#at }));

@@ -91,7 +91,7 @@ export async function requireMayCreateRole(ctx: Changing, name: Name): Promise<v
   }
 }
 
-const NO_ROLES: TestedRoles = { names: new Set(), patterns: new Map(), any: false };
+const NO_ROLES: TestedRoles = { names: new Set(), patterns: new Map(), any: false, isComputed: false };
 
 /** Checks that no policy tests for a role that is to be dropped. @throws SvcError 400 `in_use` */
 export async function requireRoleUnused(ctx: Changing, name: Name): Promise<void> {
