@@ -77,7 +77,7 @@ export interface Plan {
   readonly relied: readonly string[];
   /** The foreign keys of the datasource that it relies on (`PlanContext.enforces`). It is valid only as long as they are enforced. */
   readonly trusted: readonly string[];
-  /** The length of the part of `sql` that makes the JSON of a row. Plans that differ in this part only return the same values, under the keys of `shape`. */
+  /** The length of the part of `sql` that only makes the JSON of a row. Plans that differ in this part only return the same values, under the keys of `shape`. */
   readonly rowLength: number;
   /** Pairs of an offset in `sql` (UTF-16, ascending) and the offset in the caller's statement that it comes from. */
   readonly places: readonly (readonly [number, number])[];
@@ -156,7 +156,7 @@ function planned(state: PlanState, parsed: Parsed, source: Source, options: Plan
   const target = context.target?.(state.datasource);
   // without hidden rows only walks for a distributed datasource are marked; the printer would refuse a mark that is left
   if (hidesRows || state.late.length > 0 || target || context.rewrite) settleBarriers(written, state, hasBarriers);
-  const { query, relies } = forDatasource(state, written, target, !hasBarriers && !state.facts.volatile);
+  const { query, relies, isJoined } = forDatasource(state, written, target, !hasBarriers && !state.facts.volatile);
   dropUnusedParameters(query, state, state.bound.length);
   refuseSeveralDatasources(state);
   if (state.references.hasMeasures) refuseOuterMeasures(query, state.references);
@@ -172,7 +172,7 @@ function planned(state: PlanState, parsed: Parsed, source: Source, options: Plan
   return {
     datasource: state.datasource,
     sql,
-    rowLength: listLength,
+    rowLength: isJoined ? 0 : listLength,
     places,
     params: state.params,
     declared: state.declared,
@@ -204,7 +204,7 @@ function forDatasource(
   written: SelectStmt,
   target: Target | undefined,
   isSimple: boolean,
-): { query: SelectStmt; relies: Pick<Plan, 'target' | 'relied'> } {
+): { query: SelectStmt; relies: Pick<Plan, 'target' | 'relied'>; isJoined?: boolean | undefined } {
   const { rewrite: asked } = state.context;
   const rewrite = isSimple || asked?.isForAll ? asked : undefined;
   if (!rewrite && !target) return { query: written, relies: { target, relied: [] } };
@@ -213,7 +213,7 @@ function forDatasource(
   const relied = new Set(target?.apply(query, state.declared.tables, state.texts.declared.isExact));
   // the service makes the cached tables
   for (const { schema, name } of state.texts.caches) relied.delete(plainName(JSON.stringify([schema, name])));
-  return { query, relies: { target, relied: [...relied] } };
+  return { query, relies: { target, relied: [...relied] }, isJoined: isSimple && target?.joinRow?.(query, state.declared.tables) };
 }
 
 /** @throws SvcError 400 `several_datasources` */

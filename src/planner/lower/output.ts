@@ -44,7 +44,12 @@ export function jsonRows(state: PlanState, parsed: Parsed, columns: readonly Out
   const short = keys.every((k) => k !== '' && !isLikeOurs(k) && utf8Length(k) <= MAX_NAME_BYTES);
   const names = short ? keys : keys.map((_, i) => `c${i}`);
   const { stmt, added, sortOf } = sortable(state, parsed.stmt, columns);
-  const row = short ? objectOf(state, alias, names, added.length === 0 ? undefined : names) : objectText(alias, keys, names);
+  const row = short
+    ? objectOf(state, alias, names, added.length === 0 ? undefined : names)
+    : objectText(
+        keys,
+        names.map((name) => column(alias, name)),
+      );
   const { limit, offset } = options;
   return {
     keys,
@@ -145,11 +150,11 @@ function objectOf(state: PlanState, alias: string, names: readonly string[], col
   return { SubLink: { subLinkType: 'EXPR_SUBLINK', subselect: { SelectStmt: object } } };
 }
 
-/** `{"key":value,...}` built from text, for keys that are empty, that PostgreSQL would truncate, or that are like names of the planner. */
-function objectText(alias: string, keys: readonly string[], names: readonly string[]): Node {
+/** `{"key":value,...}` built from text: for keys that are empty, that PostgreSQL would truncate, or that are like names of the planner, and for values that are no columns. */
+export function objectText(keys: readonly string[], values: readonly Node[]): Node {
   const parts = keys.flatMap((key, i) => [
     text(`${i === 0 ? '{' : ','}${JSON.stringify(key)}:`),
-    coalesce(cast(call('to_json', [column(alias, names[i] as string)]), 'text'), text('null')),
+    coalesce(cast(call('to_json', [values[i] as Node]), 'text'), text('null')),
   ]);
   return cast(
     operator(

@@ -9,6 +9,7 @@ import type { Declared } from '../verify/index.ts';
 import { keepExists } from './collected.ts';
 import { blocksOf, namesColumns, starOf } from './correlated.ts';
 import { sendFilters } from './far-filters.ts';
+import { joinRow } from './one-row.ts';
 import { isPlain } from './refused.ts';
 import { separateUnions } from './separate-unions.ts';
 import { dropUnread } from './unread.ts';
@@ -17,13 +18,18 @@ import { walkSteps } from './walk-together.ts';
 /** The name of the column. No other column begins so. */
 const KEY = '~d';
 
+const isDistributed = (placed: ReturnType<Placements['get']>): boolean => Boolean(placed) && placed !== 'union';
+
 const isPlaced = (placements: Placements, schema: string, table: string): boolean => {
   const placed = placements.get(JSON.stringify([schema, table]));
   return placed !== undefined && placed !== 'union';
 };
 
 /** What plans need for tables that are distributed in this way. */
-export const targetFor = (placements: Placements): Target => targetOf(placements, placements);
+export const targetFor = (placements: Placements): Target => ({
+  ...targetOf(placements, placements),
+  joinRow: (statement, declared) => declared.some((d) => isDistributed(placements.get(JSON.stringify([d.schema, d.name])))) && joinRow(statement),
+});
 
 /** @param known undefined: nothing is known, and `placements` is empty */
 const targetOf = (known: Placements | undefined, placements: Placements): Target => ({

@@ -88,7 +88,10 @@ export const isPlain = (query: SelectStmt): boolean => isOneSelect(query) && !de
 export const changesRows = (targets: readonly Node[] | undefined): boolean => returnsSets(targets) || aggregates(targets);
 
 /** True if a call in a select list decides how many rows there are, or has a value that depends on other rows. */
-export const dependsOnRows = (targets: readonly Node[] | undefined): boolean => calls(targets, (c) => c.over !== undefined) || changesRows(targets);
+export const dependsOnRows = (targets: readonly Node[] | undefined): boolean => hasWindows(targets) || changesRows(targets);
+
+/** True if a select list has a window function. */
+export const hasWindows = (targets: readonly Node[] | undefined): boolean => calls(targets, (c) => c.over !== undefined);
 
 /** True if a call in a select list returns a set of rows. */
 export const returnsSets = (targets: readonly Node[] | undefined): boolean => calls(targets, (c) => SET_RETURNING.has(lastName(c.funcname)));

@@ -90,6 +90,11 @@ export interface Target {
    * @returns what must still be so when the statement runs, otherwise the datasource may lose rows: the names in `Placements` of reference tables, and tables that are no views with unions (`plainName`)
    */
   readonly apply: (statement: SelectStmt, declared: Declared['tables'], isExact?: boolean) => readonly string[];
+  /**
+   * Makes the JSON of a row of aggregates where they are computed, if that takes fewer steps (in place, as above). The statement must not be volatile.
+   * @returns true if the select list now decides which values there are
+   */
+  readonly joinRow?: (statement: SelectStmt, declared: Declared['tables']) => boolean;
   /** The form of walks over a table whose rows are distributed: the datasource refuses a recursion over them. Default: no table is known to be distributed. */
   readonly walksOver?: (schema: string, table: string) => WalkSteps | undefined;
 }
