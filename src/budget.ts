@@ -79,7 +79,7 @@ export const EXAMPLES_LIMITS: Limits = { nodes: 800_000, steps: 20_000_000, entr
 const STEPS_OF_A_NODE = 20;
 
 /** The cost of an entry of a closure, in steps, in addition to the step that `listed` counts. */
-const STEPS_OF_AN_ENTRY = 10;
+export const STEPS_OF_AN_ENTRY = 10;
 
 /** Thrown when a budget is exceeded; `run` converts it to a SvcError. */
 class Exceeded extends Error {
@@ -226,6 +226,18 @@ export function visited(steps = 1): void {
 
 /** Counts entries of a model's closure. */
 export const listed = (entries: number): void => current?.spend(0, entries, entries);
+
+/** Ends the work if it will take so many more steps or entries in any case. They are not counted: the work itself does that. */
+export function ahead(steps: number, entries: number): void {
+  const budget = current;
+  if (budget === undefined) return;
+  try {
+    budget.spend(0, steps, entries);
+  } finally {
+    budget.steps -= steps;
+    budget.entries -= entries;
+  }
+}
 
 /** Runs `make` and attributes what it uses to an object (such as `the view v`), which the error may name. */
 export function growing<T>(what: string, make: () => T): T {

@@ -1,10 +1,12 @@
 /** Checks the SQL of a model when the model is changed: plans each piece once, as a query that uses it would. */
-import { Budget, PLAN_LIMITS, visited } from '../budget.ts';
+import { ahead, Budget, PLAN_LIMITS, visited } from '../budget.ts';
 import { SvcError } from '../errors.ts';
 import type { SqlParser } from '../language/parser.ts';
 import { quoteDouble } from '../language/quote.ts';
-import type { Graph } from '../ontology/graph.ts';
+import type { Concept, Graph } from '../ontology/graph.ts';
+import { push } from '../ontology/links.ts';
 import { isRaw } from '../ontology/model.ts';
+import { fold } from '../ontology/names.ts';
 import type { Warning } from '../ontology/validate.ts';
 import { resolveCondition } from './bind/condition.ts';
 import { ConceptRelation } from './bind/relation.ts';
@@ -20,6 +22,9 @@ import { dividesIntegers } from './read/integer-division.ts';
 
 /** The constant part of the cost of planning a piece of SQL of a model, without what grows with it. */
 export const STEPS_OF_A_PLAN = 1_500;
+
+/** The constant part of the cost of planning a calculated property or a measure for a concept that lists it. */
+const STEPS_OF_A_SOURCE = 450;
 
 /** A piece of SQL of the model, and its place in the script that creates it. */
 export interface Piece {
@@ -39,6 +44,10 @@ export interface Piece {
  */
 export function checkModel(graph: Graph, parser: SqlParser, pieces: readonly Piece[], options: Partial<PlanContext> = {}): void {
   const context: PlanContext = { graph, whole: graph, parser, product: 'svc', activeDatasource: 'main', ...options };
+  ahead(
+    pieces.reduce((steps, { kind, name }) => steps + plansOf(graph, kind, name), 0),
+    0,
+  );
   for (const piece of pieces) {
     const own = (defined: Defined): Graph => (defined.name === piece.name ? context.graph : graph);
     const state = new PlanState({ ...context, definer: own });
@@ -83,6 +92,30 @@ export function divisionWarnings(graph: Graph, parser: SqlParser, pieces: readon
     const message = `the ${KINDS[kind]} \`${def.name}\` divides integers: the division is computed as ${def.type}, and not truncated as in plain PostgreSQL`;
     return [{ code: 'integer_division', message, object: `${kind} ${def.name}`, offset }];
   });
+}
+
+const LISTING = new WeakMap<Graph, ReadonlyMap<string, readonly Concept[]>>();
+
+/** The concepts that list a property or measure themselves. */
+function listing(graph: Graph, name: string): readonly Concept[] {
+  let known = LISTING.get(graph);
+  if (known === undefined) {
+    const all = new Map<string, Concept[]>();
+    for (const concept of graph.concepts) {
+      const own = [...(concept.def?.properties ?? []), ...(concept.def?.measures ?? [])];
+      visited(1 + own.length);
+      for (const each of new Set(own.map(fold))) push(all, each, concept);
+    }
+    known = all;
+    LISTING.set(graph, known);
+  }
+  return known.get(fold(name)) ?? [];
+}
+
+/** The least that the plans of a piece cost, in steps. */
+function plansOf(graph: Graph, kind: Piece['kind'], name: string): number {
+  if (kind === 'mapping') return 0;
+  return STEPS_OF_A_PLAN + (kind === 'property' || kind === 'measure' ? STEPS_OF_A_SOURCE * listing(graph, name).length : 0);
 }
 
 const KINDS: Readonly<Record<Piece['kind'], string>> = {
@@ -148,10 +181,10 @@ function checkMeasure(state: PlanState, graph: Graph, { name, offset, filterOffs
   const measure = graph.measure(name);
   if (measure) state.texts.plainExpression(measure, measure.expression, offset);
   if (measure?.filter != null) state.texts.plainExpression(measure, measure.filter, filterOffset);
-  for (const concept of graph.concepts) {
-    visited(concept.measures.length);
-    const own = concept.measures.find((m) => m.owner === concept && m.def.name.toLowerCase() === name.toLowerCase());
+  for (const concept of listing(graph, name)) {
+    const own = concept.measures.find((m) => m.owner === concept && m.def === measure);
     if (!own) continue;
+    visited(STEPS_OF_A_SOURCE + concept.measures.length);
     const relation = new ConceptRelation(state, { concept, schema: 'dsvc', alias: state.alias() });
     expandMeasure(
       state,
@@ -166,9 +199,8 @@ function checkProperty(state: PlanState, graph: Graph, { name, offset }: Piece):
   const def = graph.property(name);
   if (!def?.expression) return;
   const { node, offsetOf } = state.texts.located(def, def.expression, offset);
-  for (const concept of graph.concepts) {
-    visited(concept.properties.length);
-    if (!concept.properties.some((p) => p.def === def && p.owner === concept)) continue;
+  for (const concept of listing(graph, name)) {
+    visited(STEPS_OF_A_SOURCE);
     const relation = new ConceptRelation(state, { concept: state.seen.concept(concept.name) ?? concept, schema: 'dsvc', alias: state.alias() });
     try {
       checkPaths(relation, node, `the calculated property \`${def.name}\``);

@@ -1,4 +1,5 @@
 /** Completes a script: checks all references and brings the model into its stored form. */
+import { ahead } from '../../budget.ts';
 import { quoted, SvcError } from '../../errors.ts';
 import { compile } from '../compile.ts';
 import type { Graph } from '../graph.ts';
@@ -50,6 +51,11 @@ function check(before: Model, after: Model, context: ApplyContext): Finished {
   };
   const raw = lookup(after);
   checkInheritance(raw.graph, places);
+  // the checks list the ancestors of each concept: at least one on each level above it
+  ahead(
+    0,
+    raw.graph.concepts.reduce((entries, { level }) => entries + level - 1, 0),
+  );
   const model = normalise(before, after, raw.graph, raw.find);
   const { graph, pairs, find } = model === after ? raw : lookup(model);
   checkConcepts(graph, pairs, places);

@@ -18,8 +18,8 @@ export function lists(properties: readonly { readonly def: { readonly name: stri
   return known.has(fold(name));
 }
 
-/** The number of values that can be copied in one step of effort. */
-const COPIED_IN_A_STEP = 10;
+/** The cost of a copy of a list: ten values are copied in a step. */
+export const stepsOfCopy = (length: number): number => 1 + length / 10;
 
 interface Named {
   readonly name: string;
@@ -72,7 +72,7 @@ export function remove<T extends Named>(values: readonly T[], name: string): rea
 /** Counts the copy of a list, and passes the index on to it. A list of an old model may be used by other requests, so its index is not changed while it has one. */
 function changed<T extends Named>(from: readonly T[], to: readonly T[], update: (index: Map<string, T>) => void): readonly T[] {
   const index = indexOf(from);
-  visited(1 + from.length / COPIED_IN_A_STEP);
+  visited(stepsOfCopy(from.length));
   indexes.delete(from);
   update(index);
   indexes.set(to, index);

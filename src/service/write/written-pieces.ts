@@ -1,7 +1,7 @@
 /** The pieces of SQL that a script has written, and what their checks at its end will cost at least: a script that cannot be checked is refused before its checks begin. */
-import { type Budget, STEPS_OF_A_QUESTION, stepsOfPiece, stepsOfStatement } from '../../budget.ts';
+import { type Budget, STEPS_OF_A_QUESTION, STEPS_OF_AN_ENTRY, stepsOfPiece, stepsOfStatement } from '../../budget.ts';
 import type { ModelStatement, Statement } from '../../language/statements.ts';
-import { find } from '../../ontology/apply/lists.ts';
+import { find, stepsOfCopy } from '../../ontology/apply/lists.ts';
 import { isRaw, type Model } from '../../ontology/model.ts';
 import { fold } from '../../ontology/names.ts';
 import { type Piece, STEPS_OF_A_PLAN } from '../../planner/check.ts';
@@ -107,16 +107,52 @@ function checksOf({ kind, name }: Piece, model: Model | undefined, parsing: numb
   return view === undefined || isRaw(view) ? overTables : overTables + 2 * STEPS_OF_A_PLAN;
 }
 
+/** What the objects that a script makes cost at least, besides their SQL: each lengthens a list that is copied, and the ancestors of all concepts are listed. */
+class MadeObjects {
+  readonly #lengths = new Map<Piece['kind'], number>();
+  /** How many concepts of the script are above one of them, on one line. */
+  readonly #above = new Map<string, number>();
+  /** The sum of `#above`. */
+  entries = 0;
+
+  /** @returns the steps that a copy of the list takes */
+  note(statement: ModelStatement): number {
+    const kind = kindOf(statement);
+    if (kind === undefined || !('name' in statement)) return 0;
+    if (kind === 'logic') this.#place(statement, fold(statement.name.text));
+    const length = this.#lengths.get(kind) ?? 0;
+    const isNew = 'replace' in statement && !statement.replace;
+    this.#lengths.set(kind, Math.max(0, length + (isNew ? 1 : statement.kind === 'drop' ? -1 : 0)));
+    return isNew ? stepsOfCopy(length) : 0;
+  }
+
+  #place(statement: ModelStatement, name: string): void {
+    // the concepts below it may have other ancestors from here on
+    if (this.#above.has(name)) {
+      this.#above.clear();
+      this.entries = 0;
+    }
+    if (statement.kind !== 'create_concept') return;
+    const above = statement.parents.reduce((most, p) => Math.max(most, 1 + (this.#above.get(fold(p.text)) ?? -1)), 0);
+    this.#above.set(name, above);
+    this.entries += above;
+  }
+}
+
 /**
  * Refuses a script before its first statement is applied, if its statements and their checks will exceed the budget in any case.
  * @throws SvcError 400 `too_complex` at the statement that exceeds it
  */
 export function foresee(statements: readonly Statement[], budget: Budget): void {
   const pieces = new WrittenPieces();
+  let made = new MadeObjects();
   let applied = 0;
   try {
     for (const s of statements) {
-      if (isRead(s) || isService(s)) continue;
+      if (isRead(s)) continue;
+      // another ontology, or another content
+      if (s.kind === 'rollback' || s.kind === 'create_ontology' || s.kind === 'drop_ontology') made = new MadeObjects();
+      if (isService(s)) continue;
       const { text, offset } = s.source;
       applied += stepsOfStatement(text.length);
       if (s.kind === 'rollback') pieces.clear();
@@ -124,10 +160,12 @@ export function foresee(statements: readonly Statement[], budget: Budget): void 
       else if (!s.ifNotExists) {
         const parsing = s.kind === 'create_mapping' || s.kind === 'create_view' ? stepsOfPiece(s.sql.text.length) : 0;
         pieces.note(s, undefined, text.length + parsing);
-        applied += parsing;
+        applied += parsing + made.note(s);
       }
       budget.expect(applied + pieces.expected, offset);
     }
+    // only the concepts that are left have ancestors
+    budget.expect(applied + pieces.expected + made.entries * (1 + STEPS_OF_AN_ENTRY), statements.at(-1)?.source.offset);
   } finally {
     budget.expect(0);
   }

@@ -24,9 +24,7 @@ const caller = {
 } as unknown as Caller;
 
 /** Applies and checks a script of a new ontology. @returns the code of its error, the position of it, and how many texts were parsed */
-async function cost(
-  script: string,
-): Promise<{ readonly code: string; readonly offset: number | undefined; readonly parsed: number; readonly units: number; readonly asked: number }> {
+async function cost(script: string) {
   let parsed = 0;
   let asked = 0;
   const counting = {
@@ -47,7 +45,10 @@ async function cost(
   const runtime = { config, parser: counting, now: () => 0, waitUntil: () => undefined, log: () => undefined } as unknown as Runtime;
   const spending = new Spending();
   const draft = Draft.create({ runtime, spending }, caller, 'm', null, '');
-  const end = (error?: SvcError) => ({ code: error?.code ?? 'accepted', offset: error?.offset, parsed, units: spending.models.units, asked });
+  const end = (error?: SvcError) => {
+    const { nodes, steps, entries, units } = spending.models;
+    return { code: error?.code ?? 'accepted', offset: error?.offset, parsed, asked, nodes, steps, entries, units };
+  };
   try {
     for (const source of splitScript(script)) await draft.apply(parseStatement(source) as ModelStatement);
     await draft.graph();
@@ -84,11 +85,32 @@ describe('the SQL of a script', () => {
     expect([parsed - applied, units < 9_000_000]).toEqual([0, true]);
   });
 
+  it('is refused before it is planned if many concepts list it', async () => {
+    const written = `${range(200, (i) => `CREATE PROPERTY p${i} int AS SELECT id + ${i};`)}${range(400, (i) => `CREATE CONCEPT c${i} (${range(150, (j) => `p${j} int`, ',')}) INHERITS (city);`)}`;
+    const { code, nodes } = await cost(BASE + written);
+    expect([code, nodes]).toEqual(['too_complex', 0]);
+  });
+
+  it('is planned only for the concepts that list it', async () => {
+    const of = async (concepts: number) =>
+      cost(`${BASE}CREATE CONCEPT d (${range(500, (i) => `p${i} int`, ',')}) INHERITS (city);${range(concepts, (i) => `CREATE CONCEPT c${i} INHERITS (d);`)}
+        ${range(20, (i) => `CREATE PROPERTY q${i} int AS SELECT id + ${i};`)}CREATE CONCEPT e (${range(20, (i) => `q${i} int`, ',')}) INHERITS (city);`);
+    const [few, more] = [await of(5), await of(25)];
+    expect([few.code, more.code]).toEqual(['accepted', 'accepted']);
+    // each concept was searched for each of 20 properties: 20 * 20 * 500 steps
+    expect(more.steps - few.steps).toBeLessThan(100_000);
+  });
+
   it('counts once if a statement replaces another, and not after its checks', async () => {
     const one = 'CREATE OR REPLACE MAPPING m INTO city AS SELECT id FROM raw.t;';
     const { code, units } = await cost(`${BASE}${range(2000, () => one)}`);
     expect([code, units < 6_000_000]).toEqual(['accepted', true]);
   });
+});
+
+it('a line of concepts is refused before its ancestors are listed, in any order', async () => {
+  const { code, entries } = await cost(BASE + range(1500, (i) => `CREATE CONCEPT c${i} INHERITS (${i === 1499 ? 'city' : `c${i + 1}`});`));
+  expect([code, entries]).toEqual(['too_complex', 0]);
 });
 
 describe('what is dropped or replaced without SQL is not expected to be checked:', () => {
@@ -138,6 +160,8 @@ describe('a script that exceeds the budget in any case', () => {
   it.each([
     ['2,400 mappings with conditions of 40 parts', BASE + range(2400, mapping)],
     ['9,000 views', BASE + range(9000, view)],
+    ['a line of 5,000 concepts', BASE + range(5000, (i) => `CREATE CONCEPT c${i} INHERITS (${i ? `c${i - 1}` : 'city'});`)],
+    ['20,000 properties', BASE + range(20_000, (i) => `CREATE PROPERTY p${i} int;`)],
     ['5,000 views, and 3,000 of them again', BASE + range(5000, view) + range(3000, (i) => view(i, 'CREATE OR REPLACE'))],
   ])('is refused before its first statement is applied: %s', async (_what, script) => {
     const { code, offset, units } = await begin(script);
@@ -149,6 +173,13 @@ describe('a script that exceeds the budget in any case', () => {
     ['views that are dropped', range(9000, (i) => `${view(i)}DROP VIEW v${i};`)],
     ['a view that is replaced', range(9000, () => view(1, 'CREATE OR REPLACE'))],
     ['views that may exist', range(9000, (i) => `CREATE VIEW IF NOT EXISTS v${i} AS SELECT id FROM svc.city;`)],
+    [
+      'concepts in a line that is dropped',
+      `${range(3000, (i) => `CREATE CONCEPT c${i} INHERITS (${i ? `c${i - 1}` : 'city'});`)}CREATE OR REPLACE CONCEPT c0;`,
+    ],
+    ['concepts that may exist', range(5000, (i) => `CREATE CONCEPT IF NOT EXISTS c${i} INHERITS (${i ? `c${i - 1}` : 'city'});`)],
+    ['properties that are dropped', range(12_000, (i) => `CREATE PROPERTY p${i} int;DROP PROPERTY p${i};`)],
+    ['properties of several ontologies', range(4, () => `DROP ONTOLOGY m;CREATE ONTOLOGY m;${range(6000, (i) => `CREATE PROPERTY p${i} int;`)}`)],
     ['views that a rollback removes', range(5, (i) => `${range(1500, (j) => view(1500 * i + j))}ROLLBACK ONTOLOGY m TO VERSION '${i}';`)],
   ])('does not count the checks of %s', async (_what, statements) => {
     expect((await begin(BASE + statements)).code).toBe('begun');
