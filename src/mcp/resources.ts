@@ -37,14 +37,14 @@ export function addResources(server: McpServer, session: Session): void {
         mimeType: 'text/plain',
       })),
     }),
-    complete: {
-      name: async (begun) =>
+    complete: Object.assign(Object.create(null), {
+      name: async (begun: string) =>
         session.caller.snapshot.ontologies.length === 0
           ? []
           : (await visible(session, AbortSignal.timeout(10_000)))
               .map((row) => String(row.ontology))
               .filter((name) => name.toLowerCase().startsWith(begun.toLowerCase())),
-    },
+    }),
   });
   const config = { title: 'Model of a knowledge graph', description: 'Concepts, properties, relationships and views as compact text', mimeType: 'text/plain' };
   server.registerResource('ontology', template, config, async (uri, { name }, context) => {

@@ -45,7 +45,13 @@ export function buildServer(session: Session, surroundings: Surroundings): McpSe
     for (const tool of offer.tools) addTool(server, tool, session, surroundings);
     offer.add(server, session);
   }
+  withoutInherited(server);
   return server;
+}
+
+/** The SDK looks up names of tools, prompts and templates in plain objects, which inherit members such as `constructor`. */
+function withoutInherited(server: McpServer): void {
+  for (const member of Object.values(server)) if (member?.constructor === Object) Object.setPrototypeOf(member, null);
 }
 
 /** The tool that a request's only message calls. The server exists only for the request, so it needs no other tool. */

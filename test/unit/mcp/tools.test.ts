@@ -1,5 +1,6 @@
 /** The definitions for clients: small, and without what hosted clients do not support. */
 
+import type { Client } from '@modelcontextprotocol/client';
 import { countTokens } from 'gpt-tokenizer';
 import { describe, expect, it } from 'vitest';
 import type { Session } from '../../../src/mcp/call.ts';
@@ -92,6 +93,31 @@ describe('the tools', () => {
     expect(await hints({ caller, target: store })).toEqual([true, false]);
     expect(await hints({ caller, target: { ...store, ontology: 'other' }, modelling: true })).toEqual([true, false]);
     expect(await hints({ target: store, modelling: true })).toEqual([true, false]);
+  });
+});
+
+describe.each(['constructor', '__proto__', 'toString', 'nothing'])('the name %s, which nothing has', (name) => {
+  const ref = { type: 'ref/resource', uri: 'ontology://{name}' } as const;
+  it.each([
+    ['a tool', `Tool ${name} not found`, (c: Client) => c.callTool({ name, arguments: {} })],
+    ['a prompt', `Prompt ${name} not found`, (c: Client) => c.getPrompt({ name })],
+    [
+      'a prompt of a completion',
+      `Prompt ${name} not found`,
+      (c: Client) => c.complete({ ref: { type: 'ref/prompt', name }, argument: { name: 'ontology', value: '' } }),
+    ],
+    [
+      'a template of a completion',
+      `Resource template ${name} not found`,
+      (c: Client) => c.complete({ ref: { ...ref, uri: name }, argument: { name: 'name', value: '' } }),
+    ],
+  ])('is not that of %s', async (_, message, ask) => {
+    await expect(ask(await connect(listingSession()))).rejects.toThrow(message);
+  });
+
+  it('is not that of an argument with completions', async () => {
+    const { completion } = await (await connect(listingSession())).complete({ ref, argument: { name, value: 'a' } });
+    expect(completion.values).toEqual([]);
   });
 });
 
