@@ -81,6 +81,12 @@ const QUERIES = [
   'SELECT region, COUNT("houses[person].id") AS n, SUM("houses[person].bought[sale].qty") AS q FROM dsvc.town GROUP BY region',
   'SELECT p.id FROM svc.person p WHERE EXISTS (SELECT 1 FROM svc.sale s WHERE s.buyer = p.id AND s.price > 200) AND NOT EXISTS (SELECT 1 FROM svc.visit v WHERE v.who = p.id)',
   'SELECT p.id, (SELECT SUM(s.qty) FROM svc.sale s WHERE s.buyer = p.id) AS q FROM svc.person p',
+  ...KINDS.map((w) => `SELECT COUNT(*) AS n, SUM(income) AS s, MIN(name) AS first FROM svc.person ${w}`),
+  // policies in recursions, which Citus runs over collected rows
+  'WITH RECURSIVE up AS (SELECT p.id, p.boss, p.kind, 0 AS depth FROM svc.person p WHERE p.id > 150 UNION ALL SELECT q.id, q.boss, q.kind, u.depth + 1 FROM up u JOIN svc.person q ON q.id = u.boss WHERE u.depth < 5) SELECT id, kind, depth FROM up ORDER BY depth, id, kind',
+  'WITH RECURSIVE up(id) AS (SELECT 160 UNION SELECT p.boss FROM up u JOIN svc.person p ON p.id = u.id) SELECT p.id, p.name, p.income, "lives_in[town].region" AS region FROM up JOIN dsvc.person p ON p.id = up.id ORDER BY p.id',
+  'WITH RECURSIVE up AS (SELECT s.buyer AS id, s.qty FROM svc.sale s WHERE s.qty > 6 UNION SELECT p.boss, u.qty FROM up u JOIN svc.person p ON p.id = u.id WHERE EXISTS (SELECT 1 FROM svc.sale s WHERE s.buyer = p.id AND s.qty > 1)) SELECT qty, COUNT(id) AS n FROM up GROUP BY qty ORDER BY qty',
+  'WITH RECURSIVE up AS (SELECT p.id, p.boss, substr(p.kind, 2)::integer AS k FROM svc.person p WHERE p.income > 500 UNION SELECT p.id, p.boss, 10 / (p.id - 7) FROM up u JOIN svc.person p ON p.id = u.boss AND p.id <> 7) SELECT id, k FROM up ORDER BY id, k',
 ];
 const CALLERS = ['admin', 'few', 'masked'];
 /** The states of the caches of the ontology, one after the other. */
