@@ -114,20 +114,14 @@ export async function prepareRead(session: Session, statement: ReadStatement, wh
         logical = logicalPlan(bound);
       };
       const query = await planned(statement.query, {}, { inspect });
-      const rows = async (): Promise<readonly unknown[]> => {
-        const explain = (of: Planned): Promise<readonly unknown[]> => explainRows(session, of, logical as LogicalPlan, statement.logical);
-        return explain(query)
-          .catch(async (error: unknown) => {
-            const rewrite = await rewriteAfter(error, query.plan, query.datasource);
-            if (rewrite) return explain(await query.rewritten(rewrite));
-            if (query.plan.caches.length === 0 || !(await loadCaches()).lostCaches(error, query.plan)) throw error;
-            return explain(await query.live());
-          })
-          .catch(async (error: unknown) => {
-            throw (await loadFaults()).withPosition(error, query.plan, query.source, EXPLAIN.length);
-          });
-      };
-      return { kind: 'rows', rows };
+      const explain = (of: Planned): Promise<readonly unknown[]> =>
+        explainRows(session, of, logical as LogicalPlan, statement.logical).catch(async (error: unknown) => {
+          const rewrite = await rewriteAfter(error, of.plan, of.datasource);
+          if (rewrite) return explain(await of.rewritten(rewrite));
+          if (of.plan.caches.length > 0 && (await loadCaches()).lostCaches(error, of.plan)) return explain(await of.live());
+          throw (await loadFaults()).withPosition(error, of.plan, of.source, EXPLAIN.length);
+        });
+      return { kind: 'rows', rows: () => explain(query) };
     }
   }
 }

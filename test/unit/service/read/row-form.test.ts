@@ -124,6 +124,24 @@ describe('a plan', () => {
     expect((await planned(text)).sql).toContain('NOT EXISTS');
   });
 
+  it('is explained in the form that the database accepts, also if that is the third one', async () => {
+    const text = 'EXPLAIN SELECT name FROM svc.firm f WHERE NOT EXISTS (SELECT 1 FROM svc.town t WHERE t.town_id = f.town_id)';
+    rememberRole(MAIN, fromProbe(DISTRIBUTED)!);
+    await planned();
+    const refused: Answer = () => new Response(JSON.stringify({ code: '0A000', message: 'not supported' }), { status: 400 });
+    const server = fake(refused, refused, rowsAnswer(['"Seq Scan"']));
+    vi.stubGlobal('fetch', server.fetch);
+    const prepared = await prepareRead(session(), parseStatement(splitScript(text)[0]!) as ReadStatement, graph, true);
+    if (prepared.kind !== 'rows') throw new Error('not rows');
+    const [row] = (await prepared.rows()) as { PLAN: string; SQL: string }[];
+    expect(row).toEqual({ PLAN: 'Seq Scan', SQL: expect.stringMatching(/OFFSET 0\) AS /) });
+    expect(server.asked.map(({ body }) => body.queries?.at(-1)?.query ?? '').map((sql) => [sql.includes('NOT EXISTS'), sql.includes('OFFSET 0) AS ')])).toEqual([
+      [true, false],
+      [false, false],
+      [false, true],
+    ]);
+  });
+
   it('knows where a distributed database has its tables, reads it once a minute, and is replaced if that changes', async () => {
     const text = 'SELECT name FROM dsvc.party';
     const keys = (plan: Plan): number => plan.sql.match(/\.id AS "~d"/g)?.length ?? 0;
