@@ -135,11 +135,13 @@ describe('a plan', () => {
     if (prepared.kind !== 'rows') throw new Error('not rows');
     const [row] = (await prepared.rows()) as { PLAN: string; SQL: string }[];
     expect(row).toEqual({ PLAN: 'Seq Scan', SQL: expect.stringMatching(/OFFSET 0\) AS /) });
-    expect(server.asked.map(({ body }) => body.queries?.at(-1)?.query ?? '').map((sql) => [sql.includes('NOT EXISTS'), sql.includes('OFFSET 0) AS ')])).toEqual([
-      [true, false],
-      [false, false],
-      [false, true],
-    ]);
+    expect(server.asked.map(({ body }) => body.queries?.at(-1)?.query ?? '').map((sql) => [sql.includes('NOT EXISTS'), sql.includes('OFFSET 0) AS ')])).toEqual(
+      [
+        [true, false],
+        [false, false],
+        [false, true],
+      ],
+    );
   });
 
   it('knows where a distributed database has its tables, reads it once a minute, and is replaced if that changes', async () => {
