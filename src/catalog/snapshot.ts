@@ -150,9 +150,9 @@ WITH t AS (
 ), r AS (
   SELECT r.id, r.name, r.key FROM kg_catalog.roles r JOIN kg_catalog.role_members m ON m.role_id = r.id WHERE m.user_id = (SELECT id FROM u)
 ), g AS (
-  SELECT privilege, resource, resource_key, is_all, grant_option, role_id FROM kg_catalog.grants WHERE user_id = (SELECT id FROM u)
+  SELECT privilege, resource, resource_key, is_all, grant_option, NULL AS role FROM kg_catalog.grants WHERE user_id = (SELECT id FROM u)
   UNION ALL
-  SELECT privilege, resource, resource_key, is_all, grant_option, role_id FROM kg_catalog.grants WHERE role_id IN (SELECT id FROM r)
+  SELECT g.privilege, g.resource, g.resource_key, g.is_all, g.grant_option, r.key FROM kg_catalog.grants g JOIN r ON r.id = g.role_id
 ), w AS (
   SELECT $5::boolean OR EXISTS (SELECT 1 FROM r WHERE key = 'admin') OR EXISTS (SELECT 1 FROM u WHERE id = '00000000-0000-4000-8000-000000000001')
     OR EXISTS (SELECT 1 FROM g WHERE jsonb_array_length(resource_key) < 2) AS is_whole
@@ -172,7 +172,7 @@ SELECT json_build_object(
   'user', (SELECT json_build_object('id', id, 'name', name, 'email', email, 'tenant', tenant, 'active', active, 'emailBy', email_by) FROM u),
   'roles', (SELECT coalesce(json_agg(json_build_object('name', name, 'key', key) ORDER BY key), '[]') FROM r),
   'grants', (SELECT coalesce(json_agg(json_build_object('privilege', privilege, 'resource', resource, 'key', resource_key, 'all', is_all, 'grantOption', grant_option,
-               'role', (SELECT r.key FROM r WHERE r.id = role_id))), '[]')
+               'role', role)), '[]')
              FROM g),
   'ontologies', (SELECT coalesce(json_agg(json_build_object('id', o.id, 'name', o.name, 'key', o.key, 'description', o.description, 'version', o.version, 'seq', o.seq,
                    'cacheGeneration', o.cache_generation, 'allowedFunctions', o.allowed_functions,
