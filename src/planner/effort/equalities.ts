@@ -1,30 +1,20 @@
-/**
- * The equal columns of joined relations. PostgreSQL derives a condition for each two of them, and for each two sets of relations that it may join it weighs the orders of all
- * columns that are equal between them. Eight relations that are equal in 60 columns take 4 GB and 20 s.
- */
+/** The equal columns of joined relations, for which PostgreSQL weighs many orders (orders.ts). */
+import type { ColumnRef } from '@pgsql/types';
 import { visited } from '../../budget.ts';
 import { fieldsOf, lastName, type Node, walk } from '../plan/tree.ts';
+import { costOfJoins } from './orders.ts';
 
-/** The relations that PostgreSQL joins in all possible orders: those of a list in FROM, below GEQO; those of JOIN. */
-const MOST_LISTED = 11;
-const MOST_JOINED = 8;
-/** The square of the number of equal columns, for two sets of relations, that costs as much as a node. */
-const ORDERS_OF_A_NODE = 10;
 /** Operators that compare for equality, perhaps under NOT. */
 export const EQUALITY = /^(=|<>|!=)$/;
-/** Costs up to this number of nodes are not counted exactly. */
-const FEW_ORDERS = 10_000;
-/** The steps of the exact count that are as expensive as the visit of a node. */
-const STEPS_OF_A_NODE = 20;
-/** The nodes for each two of a set of equal columns. */
-const NODES_OF_A_PAIR = 22;
 /** The characters of an expression that are written in a step. */
 const CHARACTERS_OF_A_STEP = 20;
+/** Longer expressions do not replace their columns, because each level may double the text. */
+const LONG_TEXT = 10_000;
 /** The place of a column without a relation, whose name no relation is known to have. */
 const UNKNOWN = -1;
 
-/** The columns that tables of NATURAL JOIN are assumed to share. */
-export const SHARED = Array.from({ length: 30 }, (_, i) => `*${i}`);
+/** The columns that tables of NATURAL JOIN are assumed to share: those of a wide table, which may be joined with itself. */
+export const SHARED = Array.from({ length: 100 }, (_, i) => `*${i}`);
 
 /** Columns and expressions that are equal, and the places of their relations in FROM. */
 interface Equal {
@@ -32,6 +22,14 @@ interface Equal {
   readonly places: Set<number>;
   /** How many of the names have no known relation. */
   unknown: number;
+  /** True if the blocks around this one have the set too; undefined for a single column. */
+  isTold?: boolean;
+}
+
+/** A column of a sub-select, by the place of its first relation, and the name of its set. */
+interface Known {
+  readonly at: number;
+  readonly key: string;
 }
 
 /** The relations of a block, with those of the queries that PostgreSQL moves into it, and their equal columns. */
@@ -40,46 +38,104 @@ export class Equalities {
   relations = 0;
   #listed: number;
   readonly #places = new Map<string, number>();
-  /** The places of the relations that the columns of this query are from. */
-  readonly #columns: number[] = [];
+  /** The values of the columns of this query, by name, in order. */
+  readonly #columns = new Map<string, Node | undefined>();
   readonly #equal = new Map<string, Equal>();
+  /** The sets of the columns of sub-selects: by relation and name, and by name. */
+  readonly #known = new Map<string, string>();
+  readonly #named = new Map<string, Known[]>();
+  /** What columns of sub-selects are: the same for two names of one expression. */
+  readonly #meanings = new Map<string, string>();
+  /** The values of columns of sub-selects that are expressions of blocks around this one. */
+  readonly #foreign = new Map<string, Node>();
   /** Those of the block around it, if PostgreSQL joins this block with it. */
   readonly #outer: Equalities | undefined;
+  readonly #seesOuter: boolean;
 
-  /** @param items the number of items of FROM */
-  constructor(outer: Equalities | undefined, items = 0) {
+  /** @param items the number of items of FROM @param seesOuter false for a sub-select of FROM without LATERAL: it sees only the blocks around `outer` */
+  constructor(outer: Equalities | undefined, items = 0, seesOuter = true) {
     this.#outer = outer;
     this.#listed = items;
+    this.#seesOuter = seesOuter;
   }
 
   /** Adds a relation. @param inner what it consists of, if PostgreSQL moves it into this block @param names the names of its columns */
   add(alias: string, inner?: Equalities, names: readonly string[] = []): void {
     const at = this.relations;
     this.#places.set(alias, at);
-    this.relations += inner?.relations || 1;
-    for (const [i, name] of names.entries()) for (const owner of ['', alias]) this.#places.set(`${owner}.${name}`, at + ((inner ? inner.#columns[i] : 0) ?? 0));
-    if (!inner) return;
-    this.#listed = Math.max(this.#listed, inner.#listed);
-    for (const places of inner.#all()) this.#equal.set(`${at} ${this.#equal.size}`, { names: [], places: new Set([...places].map((p) => p + at)), unknown: 0 });
+    // PostgreSQL removes a query without FROM
+    this.relations += inner ? inner.relations : 1;
+    for (const name of names) for (const owner of ['', alias]) this.#places.set(`${owner}.${name}`, at);
+    if (inner) this.#move(inner, at, alias, names);
+  }
+
+  /** Adds the sets of a query at a place, and the sets of its columns. */
+  #move(inner: Equalities, at: number, alias: string, names: readonly string[]): void {
+    const moved = new Map<Equal, Equal>();
+    const move = (equal: Equal): Equal => {
+      const own = moved.get(equal) ?? { names: [], places: new Set([...equal.places].map((p) => p + at)), unknown: equal.isTold ? 0 : equal.unknown };
+      moved.set(equal, own);
+      return own;
+    };
+    const isWhole = inner.#columns.has('*');
+    const values = [...inner.#columns.values()];
+    for (const [i, name] of names.entries()) {
+      const value = isWhole ? inner.#columns.get(name) : values[i];
+      if (!value) continue;
+      const place = inner.#placeOf(value);
+      const set = inner.#of(value, place);
+      // a column of LATERAL may be one of this block, or of one around it
+      const equal = set ? move(set) : this.#of(value);
+      const own = place === undefined ? this.#placeOf(value) : at + Math.max(0, place);
+      const meaning = place === undefined ? this.#textOf(value) : `${at}/${shortened(inner.#textOf(value))}`;
+      for (const owner of ['', alias]) {
+        const key = `${owner}.${name}`;
+        if (own !== undefined) this.#places.set(key, own);
+        else if (meaning.length < LONG_TEXT) this.#foreign.set(key, value);
+        this.#meanings.set(key, meaning);
+      }
+      if (equal) this.#name(alias, name, at, equal);
+    }
+    for (const equal of inner.#several()) if (!equal.isTold) this.#set(`${at} ${this.#equal.size}`, move(equal));
+  }
+
+  /** Notes that a column of a relation is in a set. */
+  #name(alias: string, name: string, at: number, equal: Equal): void {
+    visited(1);
+    const key = `${at} ${alias}.${name}`;
+    this.#set(key, equal);
+    for (const owner of ['', alias]) this.#known.set(`${owner}.${name}`, key);
+    const others = this.#named.get(name) ?? [];
+    others.push({ at, key });
+    this.#named.set(name, others);
+  }
+
+  #set(key: string, equal: Equal): void {
+    equal.names.push(key);
+    this.#equal.set(key, equal);
   }
 
   /** Notes the names of a join, which begins at a place. */
   alias(names: readonly string[], place: number): void {
-    for (const name of names) this.#places.set(name, place);
+    for (const name of names) {
+      this.#places.set(name, place);
+      visited(this.#named.size);
+      for (const [column, all] of this.#named) for (const { at, key } of all) if (at >= place) this.#known.set(`${name}.${column}`, key);
+    }
   }
 
-  /** Notes a column of the query. */
-  column(value: Node): void {
-    this.#columns.push(Math.max(0, this.#placeOf(value) ?? 0));
+  /** Notes a column of the query. @param value undefined for all columns of a table */
+  column(name: string, value: Node | undefined): void {
+    this.#columns.set(name, value && this.#meant(value));
     // it may be a condition of an outer block
-    if (!('ColumnRef' in value)) this.condition(value);
+    if (value && !('ColumnRef' in value)) this.condition(value);
   }
 
   /** Notes what a condition sets equal. */
   condition(node: Node): void {
     const { subLinkType, testexpr, operName } = 'SubLink' in node ? node.SubLink : {};
     if (subLinkType === 'ANY_SUBLINK' && !operName) {
-      for (const value of partsOf(testexpr)) this.next(value);
+      for (const value of partsOf(testexpr)) this.next([value]);
       this.relations++;
     }
     // it simplifies NOT, OR and CASE
@@ -92,27 +148,54 @@ export class Equalities {
   }
 
   /** @returns true if both values read columns of this block */
-  #both(left: Node, right = left): boolean {
-    if ('A_Const' in left || 'A_Const' in right) return false;
+  #both(first: Node, second = first): boolean {
+    if ('A_Const' in first || 'A_Const' in second) return false;
+    const [left, right] = [this.#meant(first), this.#meant(second)];
     const [a, b] = [this.#placeOf(left), this.#placeOf(right)];
-    if (a === undefined || b === undefined) this.#outer?.next(a === undefined ? left : right);
-    else this.#pair(this.#of(left, a), this.#of(right, b));
-    return a !== undefined && b !== undefined;
+    const outer = [...(isElsewhere(a) ? [left] : []), ...(isElsewhere(b) ? [right] : [])];
+    const isTold = outer.length > 0 && this.#around(outer, Math.max(0, a ?? 0, b ?? 0));
+    if (a === undefined || b === undefined) return false;
+    this.#pair(this.#of(left, a), this.#of(right, b), isTold);
+    return true;
   }
 
-  /** Notes that a value is equal to a column of the relation that follows. */
-  next(value: Node): void {
-    this.#pair(this.#of(value), this.#at(this.relations, `${this.#equal.size}`));
+  /** Notes in the blocks around this one that values are equal to a column of one of its relations. @returns false if PostgreSQL does not join them */
+  #around(values: readonly Node[], place: number): boolean {
+    const outer = this.#outer;
+    if (!outer) return false;
+    if (!this.#seesOuter) return outer.#around(values, outer.relations + place);
+    outer.next(values, place);
+    return true;
+  }
+
+  /** Notes that values are equal to a column of the relation that follows, or of another one after it. */
+  next(values: readonly Node[], after = 0): void {
+    visited(values.length);
+    let column = this.#at(this.relations + after, `${this.#equal.size}`);
+    const outer = values.filter((value) => {
+      const place = this.#placeOf(value);
+      column = this.#pair(column, this.#of(value, place));
+      return isElsewhere(place);
+    });
+    if (outer.length > 0) this.#around(outer, this.relations + after);
   }
 
   /** Notes the columns that USING sets equal, of the relations at two places. */
   using(columns: readonly string[], left: number, right: number): void {
-    for (const name of columns) for (const place of [left, right]) this.#pair(this.#at(left, name, ''), this.#at(place, name));
+    for (const name of columns) {
+      let merged = this.#at(left, name, '');
+      for (const place of [left, right]) merged = this.#pair(merged, this.#at(place, name));
+      for (const { at, key } of this.#named.get(name) ?? []) if (at >= left) merged = this.#pair(merged, this.#equal.get(key));
+    }
+  }
+
+  #several(): Equal[] {
+    return [...new Set(this.#equal.values())].filter(({ places, unknown }) => places.size + unknown > 1);
   }
 
   /** The places of each set of several equal columns. Columns without a known relation are of different ones. */
   #all(): Set<number>[] {
-    return [...new Set(this.#equal.values())]
+    return this.#several()
       .map(({ places, unknown }) => {
         const all = new Set(places);
         const size = Math.min(this.relations, places.size + unknown);
@@ -126,9 +209,27 @@ export class Equalities {
   #of(value: Node, place = this.#placeOf(value)): Equal | undefined {
     if (place === undefined) return undefined;
     const fields = 'ColumnRef' in value ? fieldsOf(value.ColumnRef) : [];
-    const name = fields.at(-1) ?? JSON.stringify(value).replaceAll(/"location":-?\d+/g, '');
-    visited(name.length / CHARACTERS_OF_A_STEP);
+    const known = fields.length > 0 ? this.#equal.get(this.#known.get(fields.length === 1 ? `.${fields[0]}` : fields.slice(0, 2).join('.')) ?? '') : undefined;
+    if (known && fields.length < 3) return known;
+    const name = fields.at(-1) ?? this.#textOf(value);
     return this.#at(place, name, fields.length === 1 || place === UNKNOWN ? '' : place);
+  }
+
+  /** An expression with the values of the columns that are expressions of blocks around this one. */
+  #meant(value: Node): Node {
+    if (this.#foreign.size === 0) return value;
+    return JSON.parse(this.#written(value), (_key, part) => this.#foreign.get(keyOf(part)) ?? part) as Node;
+  }
+
+  /** The text of an expression, the same for two names of one column. */
+  #textOf(value: Node): string {
+    return this.#written(value, (part) => this.#meanings.get(keyOf(part)));
+  }
+
+  #written(value: Node, of: (part: unknown) => string | undefined = () => undefined): string {
+    const text = JSON.stringify(value, (key, part) => (key === 'location' ? undefined : (of(part) ?? part)));
+    visited(text.length / CHARACTERS_OF_A_STEP);
+    return text;
   }
 
   /** The place of a relation that an expression reads; undefined if it reads none, or one that is not of this block. */
@@ -152,65 +253,40 @@ export class Equalities {
     return equal;
   }
 
-  #pair(a: Equal | undefined, b: Equal | undefined): void {
-    if (!a || !b || a === b) return;
+  /** @returns the set of both, or the first one @param isTold true if the blocks around this one have the pair too */
+  #pair<T extends Equal | undefined>(a: T, b: Equal | undefined, isTold = false): T | Equal {
+    if (!a || !b || a === b) return a;
+    a.isTold = isTold && a.isTold !== false && b.isTold !== false;
+    b.isTold = a.isTold;
     const [more, less] = a.names.length < b.names.length ? [b, a] : [a, b];
     for (const name of less.names) this.#equal.set(name, more);
     more.names.push(...less.names);
     for (const place of less.places) more.places.add(place);
     more.unknown += less.unknown;
+    return more;
   }
 
   /** The nodes that the joins cost. */
   cost(): number {
-    const most = this.#listed > MOST_JOINED && this.#listed <= MOST_LISTED ? this.#listed : MOST_JOINED;
-    let cost = 0;
-    // the relations of earlier windows are the first one of the next
-    const windows: number[][] = [];
-    for (const places of this.#all()) {
-      cost += (places.size ** 2 / 2) * NODES_OF_A_PAIR;
-      const sets: number[] = [];
-      for (const p of places) {
-        const w = Math.max(0, Math.ceil((p + 1 - most) / (most - 1)));
-        sets[w] = (sets[w] ?? 0) | (1 << (p - w * (most - 1)));
-      }
-      let before = 0;
-      for (const w in sets) {
-        windows[w] = [...(windows[w] ?? []), (sets[w] as number) | before];
-        before = 1;
-      }
-    }
-    return windows.reduce((all, sets, w) => all + ordersOf(sets, Math.min(most, w === 0 ? this.relations : most)), cost);
+    return costOfJoins(this.#all(), this.relations, this.#listed);
   }
 }
 
-/** The nodes of the joins of some relations. @param equal the sets of relations with equal columns */
-function ordersOf(equal: readonly number[], relations: number): number {
-  const most = costOfOrders(relations, equal.length);
-  if (most < FEW_ORDERS) return most;
-  visited((joinsOf(relations) * equal.length) / STEPS_OF_A_NODE);
-  const isJoined = Array.from({ length: 1 << relations }, (_, set) => {
-    let reached = set & -set;
-    for (let before = 0; before !== reached; ) {
-      before = reached;
-      for (const c of equal) if (c & reached) reached |= c & set;
-    }
-    return reached === set;
-  });
-  let orders = 0;
-  for (let set = 3; set < isJoined.length; set++) {
-    for (let left = isJoined[set] ? (set - 1) & set : 0; left > set - left; left = (left - 1) & set) {
-      const right = set - left;
-      if (isJoined[left] && isJoined[right]) orders += equal.filter((c) => c & left && c & right).length ** 2;
-    }
-  }
-  return orders / ORDERS_OF_A_NODE;
+/** The relation and name of a reference; empty for other nodes. */
+function keyOf(part: unknown): string {
+  const fields = typeof part === 'object' && part !== null && 'ColumnRef' in part ? fieldsOf(part.ColumnRef as ColumnRef) : [];
+  return fields.length === 1 ? `.${fields[0]}` : fields.length === 2 ? fields.join('.') : '';
 }
 
-/** The pairs of sets of relations. */
-const joinsOf = (relations: number): number => 3 ** relations / 2;
+/** A text of limited length: instead of a long one, a number that is the same for the same text. */
+function shortened(text: string): string {
+  if (text.length < 100) return text;
+  let hash = 0;
+  for (let i = 0; i < text.length; i++) hash = (hash * 33 + text.charCodeAt(i)) % 9_007_199_254_741;
+  return `${hash}`;
+}
+
+/** True for the place of a column that blocks around may have: it is certain without a number, and possible for a name without a known relation. */
+const isElsewhere = (place: number | undefined): boolean => place === undefined || place === UNKNOWN;
 
 const partsOf = (node: Node | undefined): readonly Node[] => (node === undefined ? [] : 'RowExpr' in node ? (node.RowExpr.args ?? []) : [node]);
-
-/** The nodes that the orders of some equal columns cost at most. */
-export const costOfOrders = (relations: number, equal: number): number => (joinsOf(Math.min(relations, MOST_LISTED)) * equal ** 2) / ORDERS_OF_A_NODE;

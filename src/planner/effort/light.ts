@@ -18,8 +18,9 @@ import type {
   TypeCast,
 } from '@pgsql/types';
 import { isNodeName, lastName, type Node, nameOf, type SelectStmt } from '../plan/tree.ts';
-import { costOfOrders, EQUALITY } from './equalities.ts';
+import { EQUALITY } from './equalities.ts';
 import { FREE, KEEPING, LINEAR, NUMERIC, names, PLAIN, SHORT, SLOW_TYPES } from './functions.ts';
+import { costOfOrders } from './orders.ts';
 import { hasNumbers, paddingOf } from './results.ts';
 import { type Size, sizeOfConstant, sizeOfText } from './sizes.ts';
 import { MAX_NODES as MAX_COPIED, MAX_STEPS } from './spent.ts';

@@ -33,15 +33,9 @@ import {
   WHOLE_TABLE,
   withNamed,
 } from './scope.ts';
-import { bytesOf, type Copies, DATA, larger, MAX_SIZE, NOTHING, ONE, ofBytes, type Size, SMALL, sum, withNumbers } from './sizes.ts';
-import type { Spent } from './spent.ts';
+import { BLOCK, bytesOf, DATA, larger, MAX_SIZE, NOTHING, ONE, ofBytes, type Size, SMALL, sum, withNumbers } from './sizes.ts';
+import { JOINS_OF_A_SUB_QUERY, type Spent } from './spent.ts';
 import { callIn, constant, functionName, functionNames, itemOf, SEARCHED } from './steps.ts';
-
-/** The nodes that a block of a statement costs PostgreSQL in addition to its expressions. */
-const BLOCK: Copies = { pulled: 20, pushed: 20 };
-
-/** PostgreSQL turns a sub-query of a condition into a join, which costs less than others. */
-const JOINS_OF_A_SUB_QUERY = 0.15;
 
 const A_TABLE = { columns: 'table', rows: 1, arms: 1, joined: 1 } as const;
 
@@ -74,12 +68,12 @@ export class Effort {
     return this.#measured(stmt, outer, known).columns;
   }
 
-  /** @param isMoved true if references to the columns become their expressions, unless the query computes them itself @param isJoined true if its relations join those around it */
-  #measured(stmt: SelectStmt, outer: Scope | undefined, known: ReadonlyMap<string, Named>, isMoved = false, isJoined = isMoved): Measured {
+  /** @param isMoved true if references to the columns become their expressions, unless the query computes them itself @param isJoined true if its relations join those around it; `apart`: it does not see them */
+  #measured(stmt: SelectStmt, outer: Scope | undefined, known: ReadonlyMap<string, Named>, isMoved = false, isJoined: boolean | 'apart' = isMoved): Measured {
     return this.#spent.nested(() => this.#block(stmt, outer, known, isMoved, isJoined));
   }
 
-  #block(stmt: SelectStmt, outer: Scope | undefined, known: ReadonlyMap<string, Named>, isMoved: boolean, isJoined: boolean): Measured {
+  #block(stmt: SelectStmt, outer: Scope | undefined, known: ReadonlyMap<string, Named>, isMoved: boolean, isJoined: boolean | 'apart'): Measured {
     visited(1);
     this.#spent.nodes(BLOCK);
     const ctes = stmt.withClause === undefined ? known : this.#ctes(stmt.withClause, outer, known);
@@ -91,7 +85,7 @@ export class Effort {
       this.#rest(stmt, { relations: new Map([['', columns]]), ctes, outer, rows: 1, own: 1, arms: 1, joined: 1, equal: new Equalities(undefined) });
       return { columns, rows: Math.min(most, rowsOfBoth(stmt.larg, left.rows, stmt.rarg, right.rows)), arms: left.arms + right.arms };
     }
-    const equal = new Equalities(isJoined ? outer?.equal : undefined, stmt.fromClause?.length);
+    const equal = new Equalities(isJoined ? outer?.equal : undefined, stmt.fromClause?.length, isJoined !== 'apart');
     const scope: Scope = { relations: new Map(), ctes, outer, rows: 1, own: 1, arms: 1, joined: 0, equal };
     const { fromClause = [], targetList = [] } = stmt;
     for (let i = 0; i < fromClause.length; i++) this.#from(fromClause[i] as Node, scope);
@@ -182,7 +176,7 @@ export class Effort {
       const before = this.#spent.pushed;
       const isCopied = cte.ctematerialized === 'CTEMaterializeNever';
       const isMoved = isCopied || this.#isInlined(cte);
-      const { nesting, measured } = this.#spent.apart(() => this.#measured(stmt, outer, ctes, isMoved));
+      const { nesting, measured } = this.#spent.apart(() => this.#measured(stmt, outer, ctes, isMoved, false));
       if (!isMoved) this.#spent.contains(nesting);
       const columns = renamed(isMoved ? measured.columns : computed(measured.columns), cte.aliascolnames);
       const nodes = isCopied ? this.#spent.pushed - before : 0;
@@ -228,13 +222,17 @@ export class Effort {
     if (last === '*') {
       for (const [alias, of] of scope.relations)
         if (fields.length === 1 || alias === partOf(fields[0]))
-          for (const [column, size] of of === 'table' ? [[WHOLE_TABLE, DATA] as const] : of) columns.set(column, size);
+          for (const [column, size] of of === 'table' ? [[WHOLE_TABLE, DATA] as const] : of) {
+            columns.set(column, size);
+            scope.equal.column(column, column === WHOLE_TABLE ? undefined : { ColumnRef: { fields: [alias, column].map((sval) => ({ String: { sval } })) } });
+          }
       return;
     }
     const key = name ?? last ?? ('FuncCall' in value ? functionName(value.FuncCall) : `?${at}`);
     const size = this.#copied(value, scope);
-    scope.equal.column(value);
-    columns.set(columns.has(key) ? `${key}~${at}` : key, size);
+    const unique = columns.has(key) ? `${key}~${at}` : key;
+    scope.equal.column(unique, value);
+    columns.set(unique, size);
   }
 
   #from(node: Node, scope: Scope): void {
@@ -246,11 +244,13 @@ export class Effort {
       scope.joined += cte?.joined ?? 1;
       this.#spent.contains(cte?.nesting);
       this.#spent.nodes(cte?.nodes ? { pulled: cte.nodes, pushed: cte.nodes } : BLOCK);
-      this.#relation(scope, alias?.aliasname ?? relname, renamed(cte?.columns ?? 'table', alias?.colnames), cte?.equal);
+      this.#relation(scope, alias?.aliasname ?? relname, renamed(cte?.columns ?? 'table', alias?.colnames), cte?.equal, alias?.colnames);
     } else if ('RangeSubselect' in node) {
       const { subquery, alias, lateral } = node.RangeSubselect;
       const stmt = subquery && 'SelectStmt' in subquery ? subquery.SelectStmt : undefined;
-      const read = stmt ? this.#spent.joinedWith(lateral ? scope.arms : 1, () => this.#measured(stmt, scope, scope.ctes, true)) : A_TABLE;
+      const read = stmt
+        ? this.#spent.joinedWith(lateral ? scope.arms : 1, () => this.#measured(stmt, scope, scope.ctes, true, lateral ? true : 'apart'))
+        : A_TABLE;
       scope.joined += read.joined ?? 1;
       scope.rows *= read.rows;
       scope.arms = Math.max(scope.arms, read.arms);
@@ -277,8 +277,8 @@ export class Effort {
     }
   }
 
-  #relation({ equal, relations }: Scope, name: string, columns: Columns, inner?: Equalities): void {
-    equal.add(name, inner, columns === 'table' ? [] : [...columns.keys()]);
+  #relation({ equal, relations }: Scope, name: string, columns: Columns, inner?: Equalities, given: readonly Node[] = []): void {
+    equal.add(name, inner, columns === 'table' ? given.map(partOf) : [...columns.keys()]);
     relations.set(name, columns);
   }
 

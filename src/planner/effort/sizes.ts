@@ -35,6 +35,8 @@ export interface Copies {
 }
 /** The copies of a column that PostgreSQL computes once. */
 export const ONE: Copies = { pulled: 1, pushed: 1 };
+/** The nodes that a block of a statement costs PostgreSQL in addition to its expressions. */
+export const BLOCK: Copies = { pulled: 20, pushed: 20 };
 
 /** The elements of an array. */
 type Elements = Pick<Size, 'each' | 'count'>;

@@ -635,6 +635,7 @@ describe('equal columns in the SQL of raw views', () => {
   const equalIn = (columns: number, left: string, right: string): string => list(columns, (c) => `${left}${c} = ${right}${c}`, ' AND ');
   const row = (n: number): string => `(${list(30, () => `${n}`)})`;
   const names = (prefix: string): string => list(30, (c) => `${prefix}${c}`);
+  const RENAMED = `raw.o AS o(${names('o')})`;
 
   it.each([
     [
@@ -658,6 +659,43 @@ describe('equal columns in the SQL of raw views', () => {
       `SELECT 1 FROM raw.t t0 JOIN raw.u u USING (${names('c')}) AS j ${list(7, (i) => `JOIN raw.t t${i + 1} ON ${equalIn(30, `j.c`, `t${i + 1}.c`)}`, ' ')}`,
     ],
     ['NATURAL JOIN of tables', `SELECT 1 FROM raw.t t0 ${list(8, (i) => `NATURAL JOIN raw.t t${i + 1}`, ' ')}`],
+    ['NATURAL JOIN of six tables, which may share many columns', `SELECT 1 FROM raw.t t0 ${list(5, (i) => `NATURAL JOIN raw.t t${i + 1}`, ' ')}`],
+    [
+      'columns of EXISTS without a relation',
+      `SELECT 1 FROM ${RENAMED} WHERE ${list(7, (i) => `EXISTS (SELECT 1 FROM raw.t${i} WHERE ${equalIn(30, 'c', 'o')})`, ' AND ')}`,
+    ],
+    [
+      'columns of EXISTS and of tables without a relation',
+      `SELECT 1 FROM raw.o WHERE ${list(7, (i) => `EXISTS (SELECT 1 FROM raw.t${i} WHERE ${equalIn(30, 'c', 'o')})`, ' AND ')}`,
+    ],
+    [
+      'columns of LATERAL without a relation',
+      `SELECT 1 FROM ${RENAMED} ${list(7, (i) => `CROSS JOIN LATERAL (SELECT 1 FROM raw.t${i} t WHERE ${equalIn(30, 't.c', 'o')}) q${i}`, ' ')}`,
+    ],
+    [
+      'columns of EXISTS in EXISTS',
+      `SELECT 1 FROM raw.o o WHERE ${Array.from({ length: 7 }).reduce<string>((inner, _, i) => `EXISTS (SELECT 1 FROM raw.t t${i} WHERE ${equalIn(30, `t${i}.c`, 'o.c')} AND ${inner})`, 'true')}`,
+    ],
+    [
+      'columns of a sub-select of LATERAL',
+      `SELECT 1 FROM raw.o o ${list(7, (i) => `CROSS JOIN LATERAL (SELECT 1 FROM (SELECT 1 FROM raw.t t WHERE ${equalIn(30, 't.c', 'o.c')}) x) q${i}`, ' ')}`,
+    ],
+    [
+      'names of the same columns',
+      `SELECT 1 FROM (SELECT ${list(7, (i) => list(30, (c) => `c${c} AS r${i}c${c}`))} FROM raw.o) q ${list(7, (i) => `JOIN raw.t t${i} ON ${equalIn(30, `q.r${i}c`, `t${i}.c`)}`, ' ')}`,
+    ],
+    [
+      'names of the same columns in expressions',
+      `SELECT 1 FROM (SELECT ${list(7, (i) => list(30, (c) => `o.c${c} AS r${i}c${c}`))} FROM raw.o o) q ${list(7, (i) => `JOIN raw.t t${i} ON ${list(30, (c) => `q.r${i}c${c} + 1 = t${i}.c${c}`, ' AND ')}`, ' ')}`,
+    ],
+    [
+      'names that LATERAL gives to columns',
+      `SELECT 1 FROM raw.o o ${list(7, (i) => `CROSS JOIN LATERAL (SELECT ${list(30, (c) => `o.c${c} AS r${i}c${c}`)}) q${i} JOIN raw.t t${i} ON ${equalIn(30, `q${i}.r${i}c`, `t${i}.c`)}`, ' ')}`,
+    ],
+    [
+      'names that a sub-select of LATERAL gives to columns',
+      `SELECT 1 FROM raw.o o ${list(7, (i) => `CROSS JOIN LATERAL (SELECT s.* FROM (SELECT ${list(30, (c) => `o.c${c} AS r${i}c${c}`)}) s) q${i} JOIN raw.t t${i} ON ${list(30, (c) => `q${i}.r${i}c${c} + 1 = t${i}.c${c}`, ' AND ')}`, ' ')}`,
+    ],
     [
       'rows of VALUES',
       `SELECT 1 FROM (VALUES ${row(1)}, ${row(2)}) t0(${names('c')}) ${list(7, (i) => `JOIN (VALUES ${row(1)}, ${row(2)}) t${i + 1}(${names('c')}) ON ${equalIn(30, `t${i + 1}.c`, 't0.c')}`, ' ')}`,
@@ -673,6 +711,18 @@ describe('equal columns in the SQL of raw views', () => {
       `SELECT 1 FROM ${list(30, (i) => `raw.t${i} AS t${i}`)} WHERE ${list(29, (i) => `key_${i} = id_${i + 1}`, ' AND ')}`,
     ],
     ['NATURAL JOIN of a few tables', 'SELECT 1 FROM raw.a NATURAL JOIN raw.b NATURAL JOIN raw.c NATURAL JOIN raw.d NATURAL JOIN raw.e'],
+    [
+      'two columns without a relation in each of eight EXISTS',
+      `SELECT 1 FROM raw.o WHERE ${list(8, (i) => `EXISTS (SELECT 1 FROM raw.t${i} WHERE a${i} = key_a AND b${i} = key_b AND kind${i} = 3)`, ' AND ')}`,
+    ],
+    [
+      'columns without a relation in sub-selects',
+      `SELECT 1 FROM ${list(8, (i) => `(SELECT id${i} FROM raw.a${i}, raw.b${i} WHERE a${i} = b${i} AND c${i} = d${i}) q${i}`)} WHERE ${list(7, (i) => `q${i}.id${i} = q${i + 1}.id${i + 1}`, ' AND ')}`,
+    ],
+    [
+      'columns that LATERAL names',
+      `SELECT 1 FROM raw.o o ${list(20, (i) => `CROSS JOIN LATERAL (SELECT o.a + ${i} AS x, o.b AS y) q${i} JOIN raw.t t${i} ON t${i}.a = q${i}.x`, ' ')}`,
+    ],
     [
       'the name of a join, in a key',
       `SELECT 1 FROM (raw.t t0 JOIN raw.u u ON t0.id = u.id) AS j ${list(20, (i) => `JOIN raw.t t${i + 1} ON ${equalIn(2, 'j.c', `t${i + 1}.c`)}`, ' ')}`,
