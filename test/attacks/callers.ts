@@ -44,12 +44,8 @@ export const outcome = async (sql: string, headers: Headers, ontology = ''): Pro
   const { status, json } = await ask(sql, headers, ontology);
   return status === 200 ? '200' : `${status} ${json.code}`;
 };
-/** Statements of the administrator, one request each. @returns the rows of the last one */
-export const admins = async (...statements: readonly string[]) => {
-  let rows: Record<string, unknown>[] = [];
-  for (const sql of statements) rows = await s.rows(sql);
-  return rows;
-};
+/** Statements of the administrator, as one script. @returns the rows of the last one */
+export const admins = (...statements: readonly string[]): Promise<Record<string, unknown>[]> => s.rows(statements.join('; '));
 
 /** A statement on the catalog itself. */
 export const catalog = (sql: string) => s.database.exec(sql, [], CATALOG_OWNER);
@@ -61,8 +57,7 @@ export async function user(name: string, ...grants: readonly string[]): Promise<
   number++;
   const own = `${name}${number}`;
   made.push(own);
-  await admins(`CREATE USER ${own} PASSWORD '${PASSWORD}'`, ...grants.map((g) => `GRANT ${g} TO USER ${own}`));
-  const [row] = await admins(`CREATE TOKEN FOR ${own}`);
+  const [row] = await admins(`CREATE USER ${own} PASSWORD '${PASSWORD}'`, ...grants.map((g) => `GRANT ${g} TO USER ${own}`), `CREATE TOKEN FOR ${own}`);
   return { name: own, token: String(row?.token) };
 }
 /** Whether a caller has the rights of an administrator. */

@@ -60,8 +60,8 @@ afterAll(() => s?.close());
 async function ontology(...policies: readonly string[]): Promise<string> {
   const o = `prep${++count}`;
   made.push(o);
-  await admins(`CREATE ONTOLOGY ${o}`, `ALTER ONTOLOGY ${o} ADD DATASOURCE second`);
-  for (const statement of [MODEL, ...policies]) await s.rows(statement, o);
+  const model = [`CREATE ONTOLOGY ${o}`, `ALTER ONTOLOGY ${o} ADD DATASOURCE second`, MODEL, ...policies];
+  await s.rows(model.join('; '), o);
   await admins(
     `GRANT EDIT ON ALL ontology.${o} TO USER ${kim.name}`,
     `GRANT EDIT ON ALL ontology.${o} TO USER ${max.name} WITH GRANT OPTION`,
