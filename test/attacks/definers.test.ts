@@ -1,5 +1,5 @@
 /** Definitions that read with the rights of their writer: their readers read no more than the writer may, and policies do not depend on these rights. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { TestService } from '../support/service.ts';
 import { steady } from '../support/shows.ts';
 import { Crew } from './editors-crew.ts';
@@ -10,6 +10,7 @@ beforeAll(async () => {
   crew = await Crew.open();
   s = crew.service;
 });
+afterEach(() => crew.clear());
 afterAll(() => s?.close());
 
 let users = 0;

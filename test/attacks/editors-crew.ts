@@ -9,6 +9,7 @@ export class Crew {
   readonly tokens: Readonly<Record<'kim' | 'lee' | 'max' | 'rob', string>>;
   /** The number of ontologies. */
   count = 0;
+  #made: string[] = [];
 
   private constructor(service: TestService, tokens: Crew['tokens']) {
     this.service = service;
@@ -30,10 +31,17 @@ export class Crew {
   /** A new ontology with the model and these statements of an administrator. @returns its name */
   async ontology(...statements: string[]): Promise<string> {
     const name = `crew${++this.count}`;
+    this.#made.push(name);
     const edits = `GRANT EDIT ON ALL ontology.${name} TO USER`;
     const grants = `${edits} kim; ${edits} lee; ${edits} max WITH GRANT OPTION; GRANT QUERY ON ALL ontology.${name} TO USER rob`;
     await this.service.rows([`CREATE ONTOLOGY ${name}; ${MODEL}; ${grants}`, ...statements].join('; '));
     return name;
+  }
+
+  /** Drops the ontologies that were made since the last call: every request that changes something reads all ontologies. */
+  async clear(): Promise<void> {
+    // one request each: a test may have dropped its own
+    for (const name of this.#made.splice(0)) await this.service.query(`DROP ONTOLOGY ${name}`);
   }
 
   async versionOf(ontology: string): Promise<string> {

@@ -1,5 +1,5 @@
 /** Attempts of an editor who may not make policies to show more data to someone; each attack as a script, with its expected result. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { TestService } from '../support/service.ts';
 import { Crew } from './editors-crew.ts';
 import { HIDE_JUNIORS, JUNIOR, mask, on, UNDER_104, worker, workers } from './editors-model.ts';
@@ -12,6 +12,7 @@ beforeAll(async () => {
   crew = await Crew.open();
   s = crew.service;
 });
+afterEach(() => crew.clear());
 afterAll(() => s?.close());
 
 describe.each([

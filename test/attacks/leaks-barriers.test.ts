@@ -56,8 +56,7 @@ afterAll(() => s?.close());
 describe.each(CASES.map(([what, scripts, relations], i) => [what, scripts, relations, `fence${i}`] as const))('%s', (_, scripts, relations, ontology) => {
   let reader: string;
   beforeAll(async () => {
-    await s.rows(`CREATE ONTOLOGY ${ontology}; ${scripts[0]}`);
-    for (const script of scripts.slice(1)) await s.rows(script, ontology);
+    await s.rows(`CREATE ONTOLOGY ${ontology}; ${scripts.join('; ')}`);
     // the rest of the ontology is hidden from a reader of logic concepts and cubes
     const grants = relations === ALL ? [`ALL ontology.${ontology}`] : ['concept.plain', 'concept.along', 'concept.nested', 'concept.nested_along', 'view.sums'];
     reader = await s.user(ontology, ...grants.map((g) => `QUERY ON ${g.startsWith('ALL') ? g : `ontology.${ontology}.${g}`}`));
@@ -198,9 +197,8 @@ describe('a condition that fails in a hidden row', () => {
     const made = model(mapping)
       .replace(`svc.item WHERE ${OPEN};`, 'svc.item WHERE code < 100;')
       .replace(/CUBE sums .*/, 'CUBE sums AS SELECT n, id FROM svc.item WHERE code < 100;');
-    await s.rows(`CREATE ONTOLOGY ${ontology}; ${made}`);
-    await s.rows(`ALTER ONTOLOGY ${ontology} SET allowed_functions = 'fence.left'`, ontology);
-    for (const one of policies) await s.rows(one, ontology);
+    const functions = `ALTER ONTOLOGY ${ontology} SET allowed_functions = 'fence.left'`;
+    await s.rows([`CREATE ONTOLOGY ${ontology}`, made, functions, ...policies].join('; '));
     const reader = await s.user(ontology, `QUERY ON ${grant === 'ALL' ? `ALL ontology.${ontology}` : `ontology.${ontology}.${grant}`}`);
     const answers = [];
     for (const n of [7, 8, 9]) {

@@ -42,10 +42,10 @@ it.each(attacks.map((attack, i) => [attack[0], Object.keys(LESS)[i % 3] as strin
     const ontology = `less${++crew.count}`;
     const model = MODEL.split(/;\n/).flatMap((statement) => LESS[less]?.(statement) ?? []);
     const edits = `GRANT EDIT ON ALL ontology.${ontology} TO USER`;
-    await s.rows([`CREATE ONTOLOGY ${ontology}`, ...model, `${edits} kim`, `${edits} max WITH GRANT OPTION`].join('; '));
-    for (const statement of statements) await s.rows(statement, ontology);
+    await s.rows([`CREATE ONTOLOGY ${ontology}`, ...model, `${edits} kim`, `${edits} max WITH GRANT OPTION`, ...statements].join('; '));
     const script = text.replaceAll('crewN', ontology);
     await crew.refused(ontology, script, crew.tokens.kim);
     expect((await s.query(script, ontology, crew.tokens.max)).status).toBe(200);
+    await s.rows(`DROP ONTOLOGY ${ontology}`);
   },
 );
