@@ -7,6 +7,9 @@ import { LIMITS } from '../../src/service/spending.ts';
 import { requireRoomForOntology, withPolicy } from '../../src/service/write/snapshot-room.ts';
 import { runScript } from '../../src/service.ts';
 import { startService, type TestService } from '../support/service.ts';
+import { oneIn, sizesOf } from '../support/sizes.ts';
+
+const SIZES = sizesOf('attacks/bounds');
 
 let s: TestService;
 beforeAll(async () => {
@@ -270,7 +273,7 @@ describe('the sets that a statement builds in memory', () => {
     'SELECT id FROM svc.city EXCEPT ALL SELECT 1',
     'WITH RECURSIVE r AS (SELECT id FROM svc.city UNION SELECT id + 1 FROM r WHERE id < 3) SELECT id FROM r',
   ];
-  it.each(SETS)('are limited: %s', async (one) => {
+  it.each(oneIn(SIZES.everySet, SETS, 0))('are limited: %s', async (one) => {
     expect((await s.query(sets(160, one), 'shop')).status).toBe(200);
     const { status, json } = await s.query(sets(161, one), 'shop');
     expect([status, json.code, json.data]).toEqual([400, 'too_complex', 'the statement builds too many sets of rows in memory']);
@@ -340,7 +343,7 @@ describe('answers about a model whose concepts inherit relationships with many l
   });
 
   const ABOUT = ['SELECT count(*) AS n FROM SYS_CONCEPT_RELATIONSHIPS', 'SELECT count(*) AS n FROM SYS_CONCEPT_MAPPINGS', 'SHOW CREATE ONTOLOGY linked'];
-  it.each(ABOUT)('share one budget: %s', async (statement) => {
+  it.each(oneIn(SIZES.everyList, ABOUT, 0))('share one budget: %s', async (statement) => {
     expect((await s.query(many(10, statement), 'linked')).status).toBe(200);
     expect(await s.fault(many(100, statement), 'linked')).toBe('400 too_complex');
   });

@@ -19,7 +19,7 @@ beforeAll(async () => {
   s = await startService({ tables: TABLES });
   await s.rows(MODEL);
   await s.rows(MODEL.replace('CREATE ONTOLOGY partial', 'CREATE ONTOLOGY veiled'));
-  for (const policy of POLICIES) await s.rows(policy, 'veiled');
+  await s.rows(POLICIES.join('; '), 'veiled');
 });
 afterAll(() => s?.close());
 

@@ -24,7 +24,7 @@ beforeAll(async () => {
     const name = `gen${i}`;
     ontologies.push(name);
     await s.rows(`CREATE ONTOLOGY ${name}; ${MODEL}; GRANT QUERY ON ALL ontology.${name} TO USER rob`);
-    for (const p of policies) await s.rows(p, name);
+    if (policies.length > 0) await s.rows(policies.join('; '), name);
   }
 });
 afterAll(() => s?.close());

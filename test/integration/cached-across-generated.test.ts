@@ -195,7 +195,8 @@ it('the rows are the same for each caller', { timeout: patience(180_000) }, asyn
     if (isNew) way = WAYS[(SEED + round / 5) % WAYS.length] ?? 'all';
     await refreshed(way, isNew);
     const policies = some(POLICIES).map((p, i) => [`p${i}`, p] as const);
-    for (const ontology of ALL) for (const [name, p] of policies) await service.rows(`CREATE POLICY ${name} ${p}`, ontology);
+    const created = policies.map(([name, p]) => `CREATE POLICY ${name} ${p}`);
+    if (created.length > 0) for (const ontology of ALL) await service.rows(created.join('; '), ontology);
     for (let n = 0; n < SIZES.queries; n++) {
       const sql = query();
       for (const token of [service.token, all, part, blind]) {
@@ -208,7 +209,8 @@ it('the rows are the same for each caller', { timeout: patience(180_000) }, asyn
         else found.refused++;
       }
     }
-    for (const ontology of ALL) for (const [name] of policies) await service.rows(`DROP POLICY ${name}`, ontology);
+    const dropped = policies.map(([name]) => `DROP POLICY ${name}`);
+    if (dropped.length > 0) for (const ontology of ALL) await service.rows(dropped.join('; '), ontology);
   }
   expect(found.rows).toBeGreaterThan(found.refused);
   expect(Object.keys(fromCaches).sort()).toEqual(Object.keys(CACHED).sort());

@@ -151,10 +151,12 @@ beforeAll(async () => {
       o,
     );
   }
-  for (const user of ['other', ...Object.keys(USERS)]) await service.rows(`CREATE USER ${user}`);
+  await service.rows(['other', ...Object.keys(USERS)].map((user) => `CREATE USER ${user}`).join('; '));
   for (const [user, grants] of Object.entries(USERS)) {
-    for (const grant of grants)
-      await service.rows(`GRANT ${grant.replace(' WITH GRANT OPTION', '')} TO USER ${user}${grant.endsWith('OPTION') ? ' WITH GRANT OPTION' : ''}`);
+    const statements = grants.map(
+      (grant) => `GRANT ${grant.replace(' WITH GRANT OPTION', '')} TO USER ${user}${grant.endsWith('OPTION') ? ' WITH GRANT OPTION' : ''}`,
+    );
+    if (statements.length > 0) await service.rows(statements.join('; '));
     tokens[user] = String((await service.rows(`CREATE TOKEN FOR ${user}`))[0]?.token);
   }
 });

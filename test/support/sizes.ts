@@ -26,6 +26,8 @@ export const SIZES = {
   'integration/planner/names': { lists: [100, 5000] },
   // What PostgreSQL resolves in the statements of plans; `servers`: the number of databases for each statement.
   'attacks/analysis': { queries: [50, 20_000, 4000], servers: [1, 2] },
+  // `everySet`: of the operators that build a set; `everyList`: of the statements about a model.
+  'attacks/bounds': { everySet: [3, 1, 1], everyList: [2, 1, 1] },
   'attacks/budget': { everyScript: [4, 1, 1] },
   'attacks/fields': { queries: [400, 200_000, 8000] },
   'attacks/every-function': { every: [120, 1, 8], everyOfForm: [20, 1, 2], everySchema: [80, 1, 5] },
