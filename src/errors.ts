@@ -116,13 +116,21 @@ export function positionsIn(text: string): (offset: number) => number {
   };
 }
 
+/** A name that differs in more characters is not similar, however long it is. */
+const MOST_EDITS = 8;
+/** Names after this number of compared characters are not considered: about 0.1 s. */
+const MOST_COMPARED = 20_000_000;
+
 /** Returns the known name that is most similar to `name`, ignoring case; undefined if no name is similar enough. */
 export function nearest(name: string, known: Iterable<string>): string | undefined {
   const wanted = name.toLowerCase();
   let best: string | undefined;
-  let least = Math.max(1, Math.floor(wanted.length / 3)) + 1;
+  let least = Math.min(MOST_EDITS, Math.max(1, Math.floor(wanted.length / 3))) + 1;
+  let compared = 0;
   for (const candidate of known) {
     if (Math.abs(candidate.length - wanted.length) >= least) continue;
+    compared += wanted.length * (2 * least + 1);
+    if (compared > MOST_COMPARED) break;
     const d = distance(wanted, candidate.toLowerCase(), least);
     if (d < least) {
       least = d;
@@ -143,25 +151,28 @@ export const quoted = (name: string): string => `\`${name}\``;
  */
 export const didYouMean = (near: string | undefined, shown: (name: string) => string = quoted): string => (near ? `; did you mean ${shown(near)}?` : '');
 
-/** The optimal string alignment distance (a transposition counts one), or `limit` if it is larger. */
+/** The optimal string alignment distance (a transposition counts one), or `limit` if it is larger. Compares only characters whose places differ by at most `limit`. */
 function distance(a: string, b: string, limit: number): number {
   let before: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, j) => j);
+  let row: number[] = [...last];
   for (let i = 1; i <= a.length; i++) {
-    const row = [i];
-    let least = i;
-    for (let j = 1; j <= b.length; j++) {
+    const from = Math.max(1, i - limit);
+    const to = Math.min(b.length, i + limit);
+    row[from - 1] = from === 1 ? i : limit;
+    let least = row[from - 1] as number;
+    for (let j = from; j <= to; j++) {
       const cost = a[i - 1] === b[j - 1] ? 0 : 1;
       let v = Math.min((row[j - 1] as number) + 1, (last[j] as number) + 1, (last[j - 1] as number) + cost);
       if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) v = Math.min(v, (before[j - 2] as number) + 1);
-      row.push(v);
+      row[j] = v;
       if (v < least) least = v;
     }
+    if (to < b.length) row[to + 1] = limit;
     if (least >= limit) return limit;
-    before = last;
-    last = row;
+    [before, last, row] = [last, row, before.length === 0 ? [...last] : before];
   }
-  return last[b.length] as number;
+  return Math.min(limit, last[b.length] as number);
 }
 
 /** The message of a 503 `busy` for a request whose body was not read: nothing of it has an effect, so that a client may repeat it. */
