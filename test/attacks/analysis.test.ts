@@ -65,9 +65,9 @@ async function findings(db: AnalysisDatabase, corpus: Corpus, planned: readonly 
   });
 }
 
-/** The statements of a corpus; each passes the verifier. */
-function verified(corpus: Corpus): Planned[] {
-  const planned = [...corpus.planned()];
+/** The statements of a corpus, or of one in `every` of its questions; each passes the verifier. */
+function verified(corpus: Corpus, every = 1): Planned[] {
+  const planned = [...corpus.planned(every)];
   for (const { plan, declared } of planned) verify(parser, plan.sql, declared);
   return planned;
 }
@@ -84,15 +84,15 @@ describe('what PostgreSQL resolves is on the lists', () => {
     const tried: Tried = { statements: 0, errors: 0 };
     const found: string[] = [];
     let asked = 0;
-    for (const corpus of [forms(parser), ...written(parser)]) {
-      const planned = verified(corpus);
+    for (const [i, corpus] of [forms(parser), ...written(parser)].entries()) {
+      const planned = verified(corpus, i === 0 ? 1 : SIZES.everyQuestion);
       const dbs = takingTurns();
       asked += dbs.length * planned.length;
       found.push(...(await Promise.all(dbs.map((db) => findings(db, corpus, planned, tried)))).flat());
     }
     expect(found).toEqual([]);
     expect(tried.statements).toBe(asked);
-    expect(tried.statements).toBeGreaterThan(1500 * Math.min(SIZES.servers, all.length));
+    expect(tried.statements).toBeGreaterThan((1500 / SIZES.everyQuestion) * Math.min(SIZES.servers, all.length));
     expect(tried.errors).toBeLessThan(0.01 * tried.statements);
   });
 

@@ -24,8 +24,8 @@ export const SIZES = {
   // `every`: of the queries of the corpora. An odd number: they are planned without policies and with them in turn.
   'integration/planner/placed': { every: [5, 1, 1] },
   'integration/planner/names': { lists: [100, 5000] },
-  // What PostgreSQL resolves in the statements of plans; `servers`: the number of databases for each statement.
-  'attacks/analysis': { queries: [50, 20_000, 4000], servers: [1, 2] },
+  // What PostgreSQL resolves in the statements of plans; `servers`: the number of databases for each statement; `everyQuestion`: of the corpora other than forms.ts.
+  'attacks/analysis': { queries: [50, 20_000, 4000], servers: [1, 2], everyQuestion: [3, 1, 1] },
   // `everySet`: of the operators that build a set; `everyList`: of the statements about a model.
   'attacks/bounds': { everySet: [3, 1, 1], everyList: [2, 1, 1] },
   'attacks/budget': { everyScript: [4, 1, 1] },

@@ -12,7 +12,7 @@ import { verify } from '../../../src/planner/verify/index.ts';
 import { forms } from '../../support/corpora/forms.ts';
 import { written } from '../../support/corpora/written.ts';
 import { PlannedTables } from '../../support/planned.ts';
-import { oneIn, sizesOf } from '../../support/sizes.ts';
+import { sizesOf } from '../../support/sizes.ts';
 
 const SIZES = sizesOf('integration/planner/placed');
 const parser = await loadNodeParser();
@@ -151,7 +151,7 @@ describe('a union', () => {
   });
 });
 
-/** Of each corpus one in `SIZES.every` queries. */
+/** Of each corpus one in `SIZES.every` questions. */
 it('SQL of the corpora is the same without knowledge, and passes the verifier with it', () => {
   const copied = { get: () => null, has: () => true, values: () => [null].values() } as unknown as Placements;
   const distributed = { column: 'id', group: 1 };
@@ -160,9 +160,9 @@ it('SQL of the corpora is the same without knowledge, and passes the verifier wi
     has: (table: string) => !table.startsWith('[""'),
     values: () => [distributed].values(),
   } as unknown as Placements;
-  let [n, guarded, nested, keyed, turn] = [0, 0, 0, 0, 0];
+  let [n, guarded, nested, keyed] = [0, 0, 0, 0];
   for (const corpus of [forms(parser), ...written(parser, 50)]) {
-    for (const { text, plan, context, declared } of oneIn(SIZES.every, [...corpus.planned()], turn++)) {
+    for (const { text, plan, context, declared } of corpus.planned(SIZES.every)) {
       const again = (changes: Partial<PlanContext>) => {
         try {
           return planSelect({ ...context, ...changes }, { text, offset: 0 }, plan.nested ? { nested: true, limit: 3, offset: 1 } : {});
