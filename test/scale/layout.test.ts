@@ -6,6 +6,10 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { PgBackend } from '../../dev/sql/pg-backend.ts';
 import { startSqlServer } from '../../dev/sql-server.ts';
+import { forgetSnapshots } from '../../src/catalog/snapshot.ts';
+import { forgetRoles } from '../../src/engine/settings.ts';
+import { forgetTargets } from '../../src/service/read/distributed.ts';
+import { forgetRenewals } from '../../src/service/read/placements.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 const url = inject('citusUrl');
@@ -107,6 +111,23 @@ it('a mapping is not cached without the rows that Citus loses if a table is dist
   expect(await rows('far')).toEqual(expected);
   await service.rows(CACHE, 'far');
   expect(await rows('far')).toEqual(expected);
+});
+
+it('no rows are lost in an isolate that knows nothing of the datasource, if no layout is stored', async () => {
+  for (const sql of DISTRIBUTE) await exec(sql);
+  const home = 'SELECT id, name FROM svc.home ORDER BY id';
+  const expected = await Promise.all([home, ...QUERIES].map((text) => service.rows(text, 'near')));
+  const forget = async (): Promise<void> => {
+    await service.database.superuser('UPDATE kg_catalog.datasources SET placements = NULL, placements_digest = NULL, placed = NULL');
+    for (const forgetAll of [forgetRoles, forgetTargets, forgetRenewals, forgetSnapshots]) forgetAll();
+  };
+  await service.rows('UNCACHE MAPPING m_home', 'far');
+  await forget();
+  await service.rows("CACHE MAPPING m_home OPTIONS (schema = 'moved_cache', max_age = '1 hour')", 'far');
+  expect(await service.rows(home, 'far')).toEqual(expected[0]);
+  await service.rows('UNCACHE MAPPING m_home', 'far');
+  await forget();
+  expect(await Promise.all([home, ...QUERIES].map((text) => service.rows(text, 'far')))).toEqual(expected);
 });
 
 it('the rows are those of an undistributed database if a view becomes one with a union', async () => {
