@@ -1,6 +1,6 @@
 /** Checks the SQL of a model when the model is changed: plans each piece once, as a query that uses it would. */
 import { ahead, Budget, PLAN_LIMITS, visited } from '../budget.ts';
-import { SvcError } from '../errors.ts';
+import { badRequest, SvcError } from '../errors.ts';
 import type { SqlParser } from '../language/parser.ts';
 import { quoteDouble } from '../language/quote.ts';
 import type { Concept, Graph } from '../ontology/graph.ts';
@@ -55,6 +55,8 @@ export function checkModel(graph: Graph, parser: SqlParser, pieces: readonly Pie
       new Budget(PLAN_LIMITS, `the plan of the ${KINDS[piece.kind]} \`${piece.name}\``).run(() => checkPiece(state, graph, piece), piece.offset);
     } catch (e) {
       if (e instanceof SvcError && e.offset === undefined) throw e.at(piece.offset);
+      if (e instanceof RangeError)
+        throw badRequest('too_complex', `the ${KINDS[piece.kind]} \`${piece.name}\` is nested too deeply`, { offset: piece.offset, cause: e });
       throw e;
     }
   }

@@ -71,7 +71,7 @@ export async function scripted(text: string, { parser, principal, snapshot, onto
   const runtime = { config, parser, db, now: () => 0, waitUntil: () => undefined, log: () => undefined } as unknown as Runtime;
   const spending = new Spending();
   const request = { runtime, spending, caller, about: () => undefined, requestId: 'r', permitted: null, knownVersion: null } as unknown as ServiceRequest;
-  const script = { sql: ontology === undefined ? `CREATE ONTOLOGY m;${text}` : text, ontology: ontology ?? '' };
+  const script = { sql: ontology === undefined ? `CREATE ONTOLOGY m;${text}` : text, ontology: ontology ?? '', datasource: null, limit: null };
   try {
     await withDatasource(() => runScript(request, script as never));
     return { code: 'accepted', error: undefined, spending };

@@ -1,5 +1,5 @@
 /** Completes a script: checks all references and brings the model into its stored form. */
-import { ahead } from '../../budget.ts';
+import { ahead, visited } from '../../budget.ts';
 import { quoted, SvcError } from '../../errors.ts';
 import { compile } from '../compile.ts';
 import type { Graph } from '../graph.ts';
@@ -14,6 +14,11 @@ import { checkExpressions, checkViews } from './finish-expressions.ts';
 import { checkMapping } from './finish-mappings.ts';
 import { find } from './lists.ts';
 import { normalise } from './normalise.ts';
+
+/** The costs of the checks of objects, in addition to those of their closures. A script may check its model each time that it reads or writes it. */
+const STEPS_OF_A_CONCEPT = 200;
+const STEPS_OF_A_MAPPING = 50;
+const STEPS_OF_AN_OBJECT = 10;
 
 export interface Finished {
   /** `after`, with names in their declared spelling. This is stored. */
@@ -43,6 +48,10 @@ export function finish(before: Model, after: Model, context: ApplyContext): Fini
 
 function check(before: Model, after: Model, context: ApplyContext): Finished {
   const { ontology, places } = context;
+  const { concepts, mappings, properties, measures, views } = after;
+  visited(
+    STEPS_OF_A_CONCEPT * concepts.length + STEPS_OF_A_MAPPING * mappings.length + STEPS_OF_AN_OBJECT * (properties.length + measures.length + views.length),
+  );
   const lookup = (model: Model) => {
     const graph = compile(model, ontology);
     const pairs = pairRelationships(model);

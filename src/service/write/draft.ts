@@ -1,6 +1,6 @@
 /** An ontology that a script is changing: the model in memory, and the version to be written. */
 import type { Caller } from '../../auth/authenticate.ts';
-import { type Budget, stepsOfStatement, visited } from '../../budget.ts';
+import { type Budget, stepsOfStatement, stepsOfVersion, visited } from '../../budget.ts';
 import { createOntology, createVersion, setAllowedFunctions } from '../../catalog/changes.ts';
 import type { Call } from '../../catalog/db.ts';
 import type { PolicyRow } from '../../catalog/policies.ts';
@@ -88,6 +88,8 @@ export class Draft {
   /** The budget of all modelling statements of the request and their checks. */
   readonly #budget: Budget;
   readonly #pieces = new WrittenPieces();
+  /** Whether the checks have run before. */
+  #isChecked = false;
   /** The number of modelling statements so far. */
   statements = 0;
 
@@ -262,17 +264,17 @@ export class Draft {
     const seen = within(() => this.#seen?.finish());
     const hideErrors = <T>(make: () => T): T => within(() => (this.#seen === undefined ? make() : this.#seen.hideErrors(make, this.#texts)));
     const checked = hideErrors(() => finish(this.#base, this.#model, this.#context));
-    const { parser, config } = this.#runtime;
     const context = this.planContext();
-    const { allowedFunctions } = context;
+    const { parser, product, allowedFunctions } = context;
     const usable = within(() => this.#usable(checked.graph));
     within(() => requireReadableNames(usable, checked.graph, this.#pieces.values(), this.#context.places));
-    hideErrors(() => checkModel(checked.graph, parser, [...this.#pieces.values()], { product: config.product, allowedFunctions, graph: usable }));
+    hideErrors(() => checkModel(checked.graph, parser, [...this.#pieces.values()], { product, allowedFunctions, graph: usable }));
     within(() => requireKnownRoles(context, checked.graph, this.#pieces.values()));
     const inForce = this.#inForce;
-    if (inForce !== undefined) hideErrors(() => checkCircles(inForce, checked.graph, parser, checked.affected, { product: config.product, allowedFunctions }));
+    if (inForce !== undefined) hideErrors(() => checkCircles(inForce, checked.graph, parser, checked.affected, { product, allowedFunctions }));
     within(() => requireSameConditions(context, usable, { before: this.#inForce, whole: checked.graph }, { pieces: this.#pieces.values(), last: this.#at }));
-    if (this.#changed) within(() => hidePolicies(this.#seen, () => checkPolicies(context, checked.graph, this.row.policies, this.#at)));
+    if (this.#changed) within(() => hidePolicies(this.#seen, () => checkPolicies(context, checked.graph, this.row.policies, this.#at, this.#isChecked)));
+    this.#isChecked = true;
     const planned = { graph: checked.graph, allowedFunctions, activeDatasource: context.activeDatasource };
     const questions = within(() => questionsAbout(this.#runtime, this.#caller, planned, this.#context.places));
     this.#model = await described(this.#runtime, checked.graph.model, questions);
@@ -289,7 +291,7 @@ export class Draft {
     }
     this.#model = model;
     // warnings about the whole model may name hidden parts
-    const divisions = within(() => divisionWarnings(graph, parser, [...this.#pieces.values()], { product: config.product, allowedFunctions }));
+    const divisions = within(() => divisionWarnings(graph, parser, [...this.#pieces.values()], { product, allowedFunctions }));
     this.#warnings = [...(this.#seen === undefined ? warnings : (seen?.warnings ?? [])), ...divisions];
     this.#graph = graph;
     return graph;
@@ -349,6 +351,7 @@ export class Draft {
     this.#calls = [];
     if (this.#changed) {
       const content = JSON.stringify(graph.model);
+      this.within(() => visited(stepsOfVersion(content.length)), this.#at);
       if (content.length > MODEL_BYTES) throw new SvcError(400, 'model_too_large', `The model is larger than ${MODEL_BYTES / 1024 / 1024} MiB`);
       requireRoomForDescription(this.#caller.snapshot.ontologies, this.row, this.#made, graph.model.description, this.#at);
       const first = this.#made && this.#seq === 0;

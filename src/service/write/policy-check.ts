@@ -1,4 +1,5 @@
 /** Checks whether policies are valid for a model. */
+import { stepsOfStored, visited } from '../../budget.ts';
 import type { PolicyRow, StoredMask } from '../../catalog/policies.ts';
 import { badRequest, didYouMean, nearest, quoted, SvcError } from '../../errors.ts';
 import type { Concept, Graph } from '../../ontology/graph.ts';
@@ -63,10 +64,18 @@ function checkMask(context: PlanContext, def: PropertyDef, concept: Concept | un
 
 /**
  * Checks that policies are still valid for a changed model.
+ * @param again true: a request has checked them before, and pays for most of the cost of a new policy
  * @throws SvcError 400 `in_use`, which names the first policy that would become invalid
  */
-export function checkPolicies(context: Omit<PlanContext, 'graph'>, graph: Graph, policies: readonly PolicyRow[], offset: number | undefined): void {
+export function checkPolicies(
+  context: Omit<PlanContext, 'graph'>,
+  graph: Graph,
+  policies: readonly PolicyRow[],
+  offset: number | undefined,
+  again = false,
+): void {
   for (const policy of policies) {
+    if (again) visited(stepsOfStored(policy.kind === 'row' ? policy.condition.length : 0) / 2);
     try {
       checkPolicy(context, graph, policy);
     } catch (error) {

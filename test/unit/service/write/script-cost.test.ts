@@ -14,6 +14,7 @@ import type { Runtime } from '../../../../src/service/runtime.ts';
 import { Spending } from '../../../../src/service/spending.ts';
 import { Draft } from '../../../../src/service/write/draft.ts';
 import { WrittenPieces } from '../../../../src/service/write/written-pieces.ts';
+import { scripted } from '../../../support/scripted.ts';
 
 const parser = await loadNodeParser();
 const connection = JSON.stringify({ url: 'postgres://u:p@db.localhost/x', endpoint: 'http://127.0.0.1:1/sql' });
@@ -278,4 +279,41 @@ describe('a budget with expected units', () => {
     budget.expect(0);
     expect(budget.run(() => 'done')).toBe('done');
   });
+});
+
+describe('a script that checks its model many times pays for each time:', () => {
+  const model = `${BASE}${range(1000, (i) => `CREATE PROPERTY p${i} int;`)}CREATE PROPERTY q int DESCRIPTION '${'x'.repeat(40_000)}';`.replace(
+    /CREATE MAPPING[^;]+;/,
+    '',
+  );
+  const change = (i: number): string => `ALTER CONCEPT city UPDATE TAG t = '${i}';`;
+  const unitsOf = async (more: (i: number) => string): Promise<number> => {
+    const [few, many] = [await scripted(model + range(2, more), { parser }), await scripted(model + range(12, more), { parser })];
+    expect([few.code, many.code]).toEqual(['accepted', 'accepted']);
+    return (many.spending.models.units - few.spending.models.units) / 10;
+  };
+
+  it.each([
+    ['statements that read', (i: number) => `${change(i)}SHOW VIEWS;`, 10_000],
+    // a version of 100 kB is kept until the script ends
+    ['versions', (i: number) => `${change(i)}CREATE ROLE r${i};`, 60_000],
+  ])('%s', async (_what, statement, least) => {
+    expect((await unitsOf(statement)) - (await unitsOf(change))).toBeGreaterThan(least);
+  });
+
+  it('policies', async () => {
+    const policies = (n: number): string => range(n, (i) => `CREATE POLICY a${i} ON CONCEPT city TO PUBLIC USING (id > ${i});`);
+    const units = async (n: number, times: number) =>
+      (await scripted(BASE + policies(n) + range(times, (i) => `${change(i)}SHOW VIEWS;`), { parser })).spending.models.units;
+    const [once, twice, more] = [await units(20, 1), await units(20, 2), await units(20, 3)];
+    expect(more - twice).toBe(twice - once);
+    expect(twice - once).toBeGreaterThan(20 * 4500);
+  });
+});
+
+it('a condition that reads its own kind too deeply is refused with its place', async () => {
+  const script = `${BASE}${range(400, (i) => `CREATE CONCEPT c${i} INHERITS (city) FROM svc.city WHERE ${i === 399 ? 'true' : `EXISTS (SELECT 1 FROM svc.c${i + 1} x)`};`)}`;
+  const { code, error } = await scripted(script, { parser });
+  const place = `CREATE ONTOLOGY m;${script}`.slice(error?.offset ?? 0);
+  expect([code, error?.message, place.slice(0, 6)]).toEqual(['too_complex', expect.stringContaining('is nested too deeply'), 'EXISTS']);
 });
