@@ -40,6 +40,8 @@ export const SIZES = {
   'attacks/twin-doors': { everyImpersonated: [4, 1, 1] },
   'attacks/editors-writers': { everyNext: [4, 1, 1] },
   'attacks/leaks-generated': { worlds: [1, 100], queries: [16, 40, 40] },
+  'attacks/leaks-distributed': { worlds: [1, 12], queries: [40, 40, 40], every: [5, 1] },
+  'attacks/cached-readers': { models: [2, 200] },
   'attacks/deleted-rows': { worlds: [2, 400, 16], requests: [40, 100] },
   'attacks/renamed-keys': { worlds: [1, 100], queries: [24, 60, 60] },
   'attacks/kin': { worlds: [1, 300, 16] },
