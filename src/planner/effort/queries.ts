@@ -4,13 +4,13 @@ import { visited } from '../../budget.ts';
 import type { Node, SelectStmt } from '../plan/tree.ts';
 import { Equalities, SHARED } from './equalities.ts';
 import { Expressions } from './expressions.ts';
+import { columnsOfSets } from './grouping.ts';
 import { firstSteps, searched, sizeAfter } from './recursion.ts';
 import { paddingIn } from './results.ts';
 import {
   type Columns,
   columnsOfFunctions,
   columnsOfJoin,
-  columnsOfSets,
   computed,
   conditionsIn,
   existsIn,

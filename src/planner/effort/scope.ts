@@ -223,31 +223,6 @@ export function usesOf(query: SelectStmt): Map<string, Uses> {
   return all;
 }
 
-/** The maximum number of sets of GROUP BY. PostgreSQL refuses more before it writes them out. */
-const MAX_SETS = 4096;
-
-/** The columns of all sets of GROUP BY together, which PostgreSQL writes out when it plans: CUBE of 12 columns has 4,096 sets. */
-export function columnsOfSets(groupClause: readonly Node[]): number {
-  const sets = groupClause.reduce((all, node) => all * setsOf(node), 1);
-  return sets <= 1 || sets > MAX_SETS ? 0 : sets * groupClause.reduce((all, node) => all + groupedIn(node), 0);
-}
-
-function setsOf(node: Node): number {
-  if (!('GroupingSet' in node)) return 1;
-  const { kind, content = [] } = node.GroupingSet;
-  if (kind === 'GROUPING_SET_CUBE') return 2 ** content.length;
-  if (kind === 'GROUPING_SET_ROLLUP') return content.length + 1;
-  return kind === 'GROUPING_SET_SETS' ? content.reduce((all, inner) => all + setsOf(inner), 0) : 1;
-}
-
-/** The columns of the largest set of an item of GROUP BY. */
-function groupedIn(node: Node): number {
-  if (!('GroupingSet' in node)) return 1;
-  const { kind, content = [] } = node.GroupingSet;
-  const columns = content.map(groupedIn);
-  return kind === 'GROUPING_SET_SETS' ? Math.max(1, ...columns) : columns.reduce((all, n) => all + n, 0);
-}
-
 /** The conditions that AND joins. */
 export const conditionsIn = (clause: Node): readonly Node[] =>
   'BoolExpr' in clause && clause.BoolExpr.boolop === 'AND_EXPR' ? (clause.BoolExpr.args ?? []).flatMap(conditionsIn) : [clause];

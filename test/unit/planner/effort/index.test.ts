@@ -568,6 +568,8 @@ describe('expressions that PostgreSQL repeats when it plans a statement', () => 
     // it writes out the sets of GROUP BY
     `SELECT count(*) AS n FROM svc.employee GROUP BY ${Array.from({ length: 200 }, (_, i) => `salary + ${i}`).join(', ')}, CUBE (${Array.from({ length: 12 }, (_, i) => `firm_id + ${i}`).join(', ')})`,
     `SELECT * FROM (${Array.from({ length: 10 }, (_, k) => `SELECT count(*) AS n FROM svc.employee GROUP BY CUBE (${Array.from({ length: 12 }, (_, i) => `firm_id + ${i + k}`).join(', ')})`).join(' UNION ALL ')}) u`,
+    // and plans many different ones slowly
+    `SELECT count(*) AS n FROM svc.employee GROUP BY GROUPING SETS (${Array.from({ length: 4000 }, (_, i) => `(salary + ${i % 64}, firm_id + ${i >> 6})`).join(', ')})`,
     // two columns from both of the next ones
     `SELECT a, b FROM ${Array.from({ length: 20 }).reduce<string>((inner) => `(SELECT a + b AS a, a - b AS b FROM ${inner} x)`, '(SELECT town_id AS a, town_id AS b FROM svc.town)')} y`,
   ])('are limited: %#', (sql) => {
@@ -590,6 +592,8 @@ describe('expressions that PostgreSQL repeats when it plans a statement', () => 
     chain(30, 'MATERIALIZED', (c) => `SELECT a + a AS a FROM ${c}`),
     chain(900, 'MATERIALIZED', (c) => `SELECT a + 1 AS a FROM ${c}`),
     'SELECT count(*) AS n FROM svc.employee GROUP BY CUBE (name, salary, town_id, born, firm_id, boss_id), ROLLUP (party_id, salary)',
+    `SELECT count(*) AS n FROM svc.employee GROUP BY GROUPING SETS (${Array.from({ length: 400 }, (_, i) => `(salary + ${i % 20}, firm_id + ${(i / 20) | 0})`).join(', ')})`,
+    `SELECT count(*) AS n FROM svc.employee GROUP BY CUBE (${Array.from({ length: 11 }, (_, i) => `firm_id + ${i}`).join(', ')})`,
     `SELECT count(*) AS n FROM svc.employee GROUP BY GROUPING SETS (${Array(1000).fill('(name, salary), ()').join(', ')})`,
     chain(100, '', (c) => `SELECT a + 1 AS a FROM ${c}`),
     chain(60, '', (c) => `SELECT x.a FROM ${c} x JOIN svc.town y ON y.town_id = x.a`),
