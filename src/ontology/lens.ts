@@ -39,6 +39,14 @@ const part = <T>(list: readonly T[], keep: (element: T) => boolean): readonly T[
 const shared = <T>(list: readonly T[], declared: readonly T[]): readonly T[] =>
   list.length === declared.length && list.every((element, i) => element === declared[i]) ? declared : list;
 
+/** Folded names of the properties of a concept that it shows and hides; of those that only descendants have, whether a visible one shows it. */
+interface Names {
+  readonly concept: CompiledConcept;
+  readonly own: ReadonlySet<string>;
+  readonly lost: ReadonlySet<string>;
+  readonly derived: () => ReadonlyMap<string, boolean>;
+}
+
 class Lens {
   readonly graph: CompiledGraph;
   readonly #whole: CompiledGraph;
@@ -52,6 +60,7 @@ class Lens {
   /** True if a calculated property has a path. */
   readonly #hasPaths: boolean;
   readonly #shown = new Map<string, boolean>();
+  #names: Names | undefined;
 
   constructor(whole: CompiledGraph, sight: Sight, like?: Graph) {
     this.#whole = whole;
@@ -178,13 +187,8 @@ class Lens {
       for (const d of [...absorbed.flatMap((c) => c.def ?? []), def]) for (const name of own(d)) names.set(fold(name), name);
       return [...names.values()];
     };
-    const measures = part(
-      all((d) => d.measures),
-      (name) => {
-        const measure = this.#whole.measure(name);
-        return measure !== undefined && this.#computes(concept, measure);
-      },
-    );
+    const measures = all((d) => d.measures);
+    const computes = (measure: MeasureDef | undefined): boolean => measure !== undefined && this.#computes(concept, measure);
     // the nearest declaration applies; if it belongs to a hidden concept, it becomes this concept's own
     const nearest = (own: (d: ConceptDef) => readonly string[]): readonly string[] => {
       if (own(def).length > 0 || def.parents.length === 0) return own(def);
@@ -192,20 +196,15 @@ class Lens {
       return holder?.def && !this.#sees(holder) ? own(holder.def) : own(def);
     };
     const shows = (name: string): boolean => this.#shows(concept, name);
+    const [properties, label] = [all((d) => d.properties), nearest((d) => d.label)];
     return {
       ...def,
       parents: shared(this.#parents(concept, absorbed), def.parents),
-      properties: part(
-        all((d) => d.properties),
-        shows,
-      ),
+      properties: part(properties, shows),
       multi: all((d) => d.multi),
-      measures,
+      measures: part(measures, (name) => computes(this.#whole.measure(name))),
       primaryKey: nearest((d) => d.primaryKey),
-      label: part(
-        nearest((d) => d.label),
-        shows,
-      ),
+      label: part(label, shows),
       relationships: shared(this.#declarations(concept, absorbed), def.relationships),
       logic: def.logic && (fold(def.logic.concept) === 'thing' || this.#sight.concept(def.logic.concept)) ? def.logic : null,
     };
@@ -259,18 +258,33 @@ class Lens {
     return concept.descendants.some((d) => this.#reads(d) && d.properties.some((p) => fold(p.def.name) === name));
   }
 
+  /** They are kept for the other measures of the concept. */
+  #namesOf(concept: CompiledConcept): Names {
+    if (this.#names?.concept === concept) return this.#names;
+    const own = new Set([...concept.properties.filter((p) => this.#shows(concept, p.def.name)), ...concept.multi].map((p) => fold(p.def.name)));
+    const lost = new Set(concept.properties.map((p) => fold(p.def.name)).filter((name) => !own.has(name)));
+    let found: ReadonlyMap<string, boolean> | undefined;
+    const derived = (): ReadonlyMap<string, boolean> => {
+      if (found) return found;
+      const below = new Set<string>();
+      for (const d of concept.descendants) if (this.#sees(d)) for (const { def } of d.properties) if (this.#shows(d, def.name)) below.add(fold(def.name));
+      found = new Map(concept.derivedProperties.map((p) => [fold(p.def.name), below.has(fold(p.def.name))]));
+      return found;
+    };
+    this.#names = { concept, own, lost, derived };
+    return this.#names;
+  }
+
   /** Whether a measure reads only visible properties. Properties that only hidden descendants have are hidden. */
   #computes(concept: CompiledConcept, measure: MeasureDef, expanding: ReadonlySet<MeasureDef> = new Set()): boolean {
     if (expanding.has(measure)) return true;
-    const own = new Set([...concept.properties.filter((p) => this.#shows(concept, p.def.name)), ...concept.multi].map((p) => fold(p.def.name)));
-    const lost = new Set(concept.properties.map((p) => fold(p.def.name)).filter((name) => !own.has(name)));
-    const derived = new Set(concept.derivedProperties.map((p) => fold(p.def.name)));
+    const { own, lost, derived } = this.#namesOf(concept);
     const names = [measure.expression, ...(measure.filter === null ? [] : [measure.filter])].flatMap((sql) => this.#sight.columnsOf(sql));
     return names.every((name) => {
       if (own.has(fold(name))) return true;
       if (lost.has(fold(name))) return false;
-      if (derived.has(fold(name)))
-        return concept.descendants.some((d) => this.#sees(d) && d.properties.some((p) => fold(p.def.name) === fold(name)) && this.#shows(d, name));
+      const below = derived().get(fold(name));
+      if (below !== undefined) return below;
       const inner = this.#whole.measure(name);
       return inner === undefined || this.#computes(concept, inner, new Set([...expanding, measure]));
     });

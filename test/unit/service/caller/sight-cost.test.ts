@@ -7,6 +7,7 @@ import { compile } from '../../../../src/ontology/compile.ts';
 import type { ConceptDef, RelationshipDef } from '../../../../src/ontology/model.ts';
 import { EMPTY_MODEL } from '../../../../src/ontology/model.ts';
 import { definitionsSeenBy, seenBy, sightKey } from '../../../../src/service/caller/sight.ts';
+import { cpuSeconds } from '../../../support/cpu.ts';
 
 const parser = await loadNodeParser();
 const CONCEPTS = 2000;
@@ -84,6 +85,32 @@ it('does not share the model if it depends on what may be read', () => {
   holder.grants.splice(4, 1);
   expect(included(seenBy(holder, whole, parser))).toBeUndefined();
   expect(included(definitionsSeenBy(holder, whole, parser))).toEqual(['narrow']);
+});
+
+it('reads the properties of descendants once for all measures of a concept', () => {
+  const measures = Array.from({ length: 4000 }, (_, i) => ({
+    name: `m${i}`,
+    type: 'bigint',
+    description: null,
+    tags: {},
+    expression: `SUM(x${i % CONCEPTS})`,
+    filter: null,
+  }));
+  const concepts = model.concepts.map((c, i) => ({
+    ...c,
+    relationships: [],
+    parents: i === 0 ? [] : ['c0'],
+    measures: i === 0 ? measures.map((m) => m.name) : [],
+  }));
+  const whole = compile({ ...modelOf(concepts), measures }, 'world');
+  const before = process.cpuUsage();
+  const seen = seenBy(
+    holderWith(() => 'query'),
+    whole,
+    parser,
+  );
+  expect(cpuSeconds(before)).toBeLessThan(1);
+  expect(seen.model.measures).toHaveLength(0.9 * measures.length);
 });
 
 it('has a short key, which changes with the grants of a script', () => {
