@@ -78,7 +78,8 @@ it('readers see in cached rows what they see in the tables', { timeout: patience
         `CREATE TOKEN FOR ${user}`,
       ].join(';\n'),
     )) as [{ token: string }];
-    const asks = genAsks(r, model, grants.reads, BATCH);
+    // a plan names the tables that it reads
+    const asks = genAsks(r, model, grants.reads, BATCH).filter(({ text }) => !text.startsWith('EXPLAIN'));
     for (const statement of new Open(model, grants, seed).filled(values)) await s.database.exec(statement);
     const live = await Promise.all(asks.map((a) => answer(a, name, token)));
     const caches = [
