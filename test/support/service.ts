@@ -133,8 +133,8 @@ export async function startService({ tables = [], settings = {}, parts = {}, dat
       return `${status} ${json.code}`;
     },
     user: async (name, ...grants) => {
-      await rows(`CREATE USER ${name}; ${grants.map((g) => `GRANT ${g} TO USER ${name}`).join('; ')}`);
-      return (await rows(`CREATE TOKEN FOR ${name}`))[0].token;
+      const [row] = await rows([`CREATE USER ${name}`, ...grants.map((g) => `GRANT ${g} TO USER ${name}`), `CREATE TOKEN FOR ${name}`].join('; '));
+      return row.token;
     },
     reached: () => {
       const all = sent;
