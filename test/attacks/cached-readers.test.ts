@@ -32,7 +32,7 @@ beforeAll(async () => {
 afterAll(() => s?.close());
 
 const answer = (ask: Ask, ontology: string, token: string): Promise<string> =>
-  answerOf(s, ask, ontology, token, { nested: ask.path && ask.text.includes('_subj_'), isOrdered: ask.sorted });
+  answerOf(s, ask, ontology, token, { nested: ask.path && ask.text.includes('_subj_'), isOrdered: false });
 
 /** Whether an answer has cached rows. */
 async function readsCached(query: string, ontology: string, token: string): Promise<boolean> {
@@ -45,6 +45,9 @@ async function readsCached(query: string, ontology: string, token: string): Prom
   await response.text();
   return response.status === 200 && response.headers.has('x-data-as-of');
 }
+
+/** Plans name the tables that they read, and the order of tables decides between equal rows. */
+const VARIES = /^EXPLAIN|\bOVER\b|LIMIT|_limit_|_agg\(|FETCH|DISTINCT ON/i;
 
 /** Status and code of an answer, without its rows or message. */
 const kindOf = (text: string): string => `${text.slice(0, 3)} ${/"code":"(\w+)"/.exec(text)?.[1] ?? ''}`;
@@ -78,8 +81,7 @@ it('readers see in cached rows what they see in the tables', { timeout: patience
         `CREATE TOKEN FOR ${user}`,
       ].join(';\n'),
     )) as [{ token: string }];
-    // a plan names the tables that it reads
-    const asks = genAsks(r, model, grants.reads, BATCH).filter(({ text }) => !text.startsWith('EXPLAIN'));
+    const asks = genAsks(r, model, grants.reads, BATCH).filter(({ text }) => !VARIES.test(text));
     for (const statement of new Open(model, grants, seed).filled(values)) await s.database.exec(statement);
     const live = await Promise.all(asks.map((a) => answer(a, name, token)));
     const caches = [
