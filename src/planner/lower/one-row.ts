@@ -4,7 +4,10 @@
  */
 import { fieldsOf, type Node, namesOf, type SelectStmt, target } from '../plan/tree.ts';
 import { objectText } from './output.ts';
-import { aggregates, hasWindows, returnsSets } from './refused.ts';
+import { isOneRow } from './refused.ts';
+
+/** More columns stay outside: their object is one expression, as deep as it has columns, and PostgreSQL limits the depth. */
+const MAX_COLUMNS = 100;
 
 /**
  * Makes the object from the aggregates in place of their columns (in place).
@@ -49,8 +52,13 @@ function keysOf(targets: readonly Node[], columns: readonly string[]): { readonl
 function aggregatesOf(block: SelectStmt): Node[] | undefined {
   const { targetList = [], groupClause, larg, valuesLists, distinctClause, limitCount, limitOffset } = block;
   if (larg || valuesLists || groupClause?.length || distinctClause?.length || limitCount || limitOffset) return undefined;
-  if (!aggregates(targetList) || returnsSets(targetList) || hasWindows(targetList)) return undefined;
+  if (targetList.length > MAX_COLUMNS || !isOneRow(targetList)) return undefined;
   const values = targetList.map(writtenIn);
-  // of a constant and a parameter only a column has a type
-  return values.every((v) => v && !('A_Const' in v || 'ParamRef' in v)) ? (values as Node[]) : undefined;
+  return values.every(hasType) ? (values as Node[]) : undefined;
+}
+
+/** False for a constant or a parameter, also with a collation: only a column of it has a type. */
+function hasType(value: Node | undefined): boolean {
+  if (value && 'CollateClause' in value) return hasType(value.CollateClause.arg);
+  return value !== undefined && !('A_Const' in value || 'ParamRef' in value);
 }

@@ -6,7 +6,7 @@ import type { FuncCall, JoinExpr, RangeSubselect, SelectStmt } from '@pgsql/type
 import { visited } from '../../budget.ts';
 import { COMPARISONS } from '../facts/total.ts';
 import { isAggregate, SET_RETURNING } from '../guard/index.ts';
-import { conjuncts, fieldsOf, integer, lastName, type Node, OFFSET_ZERO, select, string, walk } from '../plan/tree.ts';
+import { conjuncts, fieldsOf, integer, lastName, type Node, namesOf, OFFSET_ZERO, select, string, walk } from '../plan/tree.ts';
 
 /** A column of an item of FROM. */
 type Column = readonly [item: string, name: string];
@@ -88,10 +88,23 @@ export const isPlain = (query: SelectStmt): boolean => isOneSelect(query) && !de
 export const changesRows = (targets: readonly Node[] | undefined): boolean => returnsSets(targets) || aggregates(targets);
 
 /** True if a call in a select list decides how many rows there are, or has a value that depends on other rows. */
-export const dependsOnRows = (targets: readonly Node[] | undefined): boolean => hasWindows(targets) || changesRows(targets);
+export const dependsOnRows = (targets: readonly Node[] | undefined): boolean => calls(targets, (c) => c.over !== undefined) || changesRows(targets);
 
-/** True if a select list has a window function. */
-export const hasWindows = (targets: readonly Node[] | undefined): boolean => calls(targets, (c) => c.over !== undefined);
+/**
+ * True if a block with this select list, and without GROUP BY, has at most one row: there is an aggregate outside of its sub-queries, and nothing there makes more rows. A function of
+ * the datasource may, and may have the name of an aggregate.
+ */
+export function isOneRow(targets: readonly Node[]): boolean {
+  let [isAggregated, hasMore] = [false, false];
+  walk(targets, (n) => {
+    isAggregated ||= isAggregateNode(n);
+    if ('FuncCall' in n) hasMore ||= n.FuncCall.over !== undefined || SET_RETURNING.has(lastName(n.FuncCall.funcname)) || !isBuiltIn(n.FuncCall);
+    return !hasMore && !('SelectStmt' in n);
+  });
+  return isAggregated && !hasMore;
+}
+
+const isBuiltIn = ({ funcname }: FuncCall): boolean => namesOf(funcname).length === 1 || namesOf(funcname)[0] === 'pg_catalog';
 
 /** True if a call in a select list returns a set of rows. */
 export const returnsSets = (targets: readonly Node[] | undefined): boolean => calls(targets, (c) => SET_RETURNING.has(lastName(c.funcname)));

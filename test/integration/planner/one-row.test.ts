@@ -66,11 +66,43 @@ describe('the row is made outside', () => {
     'SELECT COUNT(*) OVER () AS n FROM svc.stay',
     'SELECT COUNT(*) AS n, random() < 2 AS r FROM svc.stay',
     'SELECT COUNT(*) AS n FROM svc.stay UNION ALL SELECT 1',
+    `SELECT 'a' COLLATE "C" AS c, COUNT(*) AS n FROM svc.stay`,
+    'SELECT COUNT(*) AS n FROM svc.stay ORDER BY GENERATE_SERIES(1, 3)',
+    // deeper than an expression of PostgreSQL may be
+    `SELECT ${Array.from({ length: 1600 }, (_, i) => `SUM(nights + ${i}) AS c${i}`).join(', ')} FROM svc.stay`,
   ])('%s', async (query) => {
     const { sql, rowLength } = tables.plan(query, { target: () => TARGET });
     expect(sql).toContain('row_to_json');
     expect(rowLength).toBeGreaterThan(0);
     expect(await tables.rows(query, { target: () => TARGET }), sql).toEqual(await tables.rows(query));
+  });
+
+  it.each([
+    // these aggregates are those of sub-queries: PostgreSQL has a row of each stay
+    'SELECT (SELECT SUM(u.x) FROM UNNEST(ARRAY[nights, no]) AS u(x)) AS s FROM svc.stay ORDER BY s DESC',
+    'SELECT (SELECT SUM(u) FROM GENERATE_SERIES(1, no) u) AS s FROM svc.stay ORDER BY no DESC',
+    'SELECT (SELECT MAX(x) FROM (VALUES (no), (nights)) v(x)) AS s FROM svc.stay ORDER BY s DESC',
+  ])('and in the order of the query: %s', async (query) => {
+    const plan = tables.plan(query, { target: () => TARGET });
+    const plain = tables.plan(query);
+    const { rows } = await tables.db.query(plan.sql, [...plan.params]);
+    expect(rows, plan.sql).toHaveLength(20);
+    expect(rows, plan.sql).toEqual((await tables.db.query(plain.sql, [...plain.params])).rows);
+  });
+
+  it('if a function of the datasource may return several rows, or has the name of an aggregate', async () => {
+    await tables.db.exec(`CREATE SCHEMA own; CREATE FUNCTION own.twice(integer) RETURNS SETOF integer LANGUAGE sql IMMUTABLE AS 'SELECT $1 UNION ALL SELECT $1 + 1';
+      CREATE FUNCTION own.max(integer) RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT $1'`);
+    const allowedFunctions = new Set(['own.twice', 'own.max']);
+    for (const [query, count] of [
+      ['SELECT COUNT(*) AS n, own.twice(3) AS t FROM svc.stay', 2],
+      ['SELECT own.max(nights) AS m FROM svc.stay', 20],
+    ] as const) {
+      const found = await tables.rows(query, { target: () => TARGET, allowedFunctions });
+      expect(found).toHaveLength(count);
+      expect(found).toEqual(await tables.rows(query, { allowedFunctions }));
+      expect(tables.plan(query, { target: () => TARGET, allowedFunctions }).sql).toContain('row_to_json');
+    }
   });
 
   it('if no table is known to be distributed', () => {
