@@ -8,7 +8,7 @@ import { send } from './client.ts';
 import type { Datasource } from './datasource.ts';
 import { DatasourceFault, datasourceFailed } from './errors.ts';
 import { type RowStream, type RowsRequest, runRows, sendReading } from './rows.ts';
-import { DEFAULT_SETTINGS, fromProbe, knownRole, missingSettings, rememberRole, type Settings } from './settings.ts';
+import { DEFAULT_SETTINGS, fromProbe, knownRole, missingSettings, PROBE, rememberRole, type Settings } from './settings.ts';
 import { BEFORE, collationsOf, type SqlText, type Statement, sqlOf, withoutRows } from './statement.ts';
 import { typeName } from './types.ts';
 
@@ -18,6 +18,8 @@ export interface RunOptions extends Pick<RowsRequest, 'signal' | 'physicalNames'
   /** Each statement of a batch sees what was committed before it, also if the default of the role is another one. */
   readonly readsCommitted?: boolean;
   readonly settings?: Settings | undefined;
+  /** Reads the settings of the role too if they must be read, before any of them is set. */
+  readonly probes?: boolean;
 }
 
 /** The complete result of a small statement. Values are PostgreSQL's text. */
@@ -118,10 +120,15 @@ export async function check(ds: Datasource, texts: readonly SqlText[], options: 
 
 /** See `SqlEngine.batch`. */
 export async function batch(ds: Datasource, statements: readonly Statement[], options: RunOptions): Promise<ResultSet[]> {
-  const settings = missingSettings(knownRole(ds), { ...DEFAULT_SETTINGS, ...options.settings }, options.timeoutMs);
-  const exchange = await send(ds, [...settings, ...statements], { ...options, rawText: true, readOnly: true, retry: true });
-  const answers = await readResults(exchange, settings.length + statements.length, true);
-  return answers.slice(settings.length).map((answer) => ({ columns: columnsOf(answer), rows: answer.rows }));
+  const known = knownRole(ds);
+  const probe = options.probes && known === undefined ? [PROBE] : [];
+  const settings = missingSettings(known, { ...DEFAULT_SETTINGS, ...options.settings }, options.timeoutMs);
+  const before = probe.length + settings.length;
+  const exchange = await send(ds, [...probe, ...settings, ...statements], { ...options, rawText: true, readOnly: true, retry: true });
+  const answers = await readResults(exchange, before + statements.length, true);
+  const role = probe.length > 0 ? fromProbe(answers[0]?.rows) : undefined;
+  if (role !== undefined) rememberRole(ds, role);
+  return answers.slice(before).map((answer) => ({ columns: columnsOf(answer), rows: answer.rows }));
 }
 
 const columnsOf = (result: Result): ColumnDef[] =>

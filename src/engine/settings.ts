@@ -126,6 +126,9 @@ export function knownRole(ds: Datasource, now = Date.now()): RoleSettings | unde
   return entry !== undefined && now - entry.at <= MAX_AGE_MS ? entry.role : undefined;
 }
 
+/** True if the settings of a datasource's role were ever read. They may be old. */
+export const hasBeenRead = (ds: Datasource): boolean => known.get(keyOf(ds)) !== undefined;
+
 /** True if the datasource is known to keep the names of a derived table's columns. It is not asked again for that. */
 export const keepsNames = (ds: Datasource): boolean => known.get(keyOf(ds))?.role.isDistributed === false;
 

@@ -45,9 +45,9 @@ const HEADERS = [24n, 40n];
 /** A primary counts the header of a page before it writes the first record there; a standby does so only with that record, which an idle primary never writes. */
 const withoutHeader = (lsn: bigint): bigint => (HEADERS.includes(lsn % PAGE) ? lsn - (lsn % PAGE) : lsn);
 
-/** Asks a server where it is. @throws SvcError 502, 504; 502 too if the role may not execute the functions */
+/** Asks a server where it is, and for the settings of its role if they must be read. @throws SvcError 502, 504; 502 too if the role may not execute the functions */
 export async function askPosition(ds: Datasource, timeoutMs: number): Promise<Position | undefined> {
-  const [answer] = await batch(ds, [POSITION], { timeoutMs });
+  const [answer] = await batch(ds, [POSITION], { timeoutMs, probes: true });
   return positionOf(answer?.rows);
 }
 

@@ -8,7 +8,7 @@ import type { Datasource } from '../datasource.ts';
 import { httpEngine } from '../engine.ts';
 import { DatasourceFault, datasourceFailed } from '../errors.ts';
 import type { RowStream, RowsRequest } from '../rows.ts';
-import { keyOf, knownRole } from '../settings.ts';
+import { hasBeenRead, keyOf } from '../settings.ts';
 import { begin, choose, fail, newReplica, type ReplicaState, rest } from './choice.ts';
 import { askPosition, branchesOf, POSITION, type Position, positionOf, type Refusal, refusalOf } from './position.ts';
 import { firstOf } from './race.ts';
@@ -94,8 +94,9 @@ export async function readNear(near: Near, request: RowsRequest): Promise<NearRo
   const seen = look(near, begun);
   const usable = near.replicas.flatMap((replica, i) => (replica === undefined ? [] : [i]));
   const states = usable.map((i) => stateOf(near, i));
-  // the settings of the primary decide how its statements are planned, and only its own answers say them
-  const chosen = seen.length === 0 || knownRole(near.primary) === undefined ? undefined : choose(states, begun, request.timeoutMs, near.random ?? Math.random);
+  // The settings of the primary decide how its statements are planned, and only its own answers say them. Old ones are used until the next answer: replicas
+  // must answer while the primary is down.
+  const chosen = seen.length === 0 || !hasBeenRead(near.primary) ? undefined : choose(states, begun, request.timeoutMs, near.random ?? Math.random);
   const i = chosen === undefined ? undefined : usable[chosen];
   if (i === undefined) return readPrimary(near, request);
   const replica = near.replicas[i] as Datasource;

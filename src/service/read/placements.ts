@@ -4,7 +4,7 @@ import type { Snapshot } from '../../catalog/snapshot.ts';
 import type { Datasource } from '../../engine/datasource.ts';
 import { httpEngine } from '../../engine/engine.ts';
 import { placementsOf } from '../../engine/placements.ts';
-import { fromProbe, isDistributed, knownRole, PROBE, rememberRole } from '../../engine/settings.ts';
+import { isDistributed, knownRole } from '../../engine/settings.ts';
 import { loggedLine } from '../../errors.ts';
 import type { SqlParser } from '../../language/parser.ts';
 import type { Placed, Placements, Plan, Target } from '../../planner/index.ts';
@@ -109,11 +109,7 @@ export async function targetNow(snapshot: Pick<Snapshot, 'datasources'>, datasou
 }
 
 async function isOnCitus(datasource: Datasource): Promise<boolean> {
-  if (knownRole(datasource) === undefined) {
-    const [settings] = await httpEngine.batch(datasource, [PROBE], { timeoutMs: TIMEOUT_MS, ownText: true });
-    const role = fromProbe(settings?.rows);
-    if (role !== undefined) rememberRole(datasource, role);
-  }
+  if (knownRole(datasource) === undefined) await httpEngine.batch(datasource, [], { timeoutMs: TIMEOUT_MS, ownText: true, probes: true });
   return isDistributed(datasource);
 }
 

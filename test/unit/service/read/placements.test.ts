@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { graphOf } from '../../../../examples/world/graph.ts';
 import { type DataContext, DataReader } from '../../../../src/checks/reader.ts';
 import { parseDatasourceSecret } from '../../../../src/engine/datasource.ts';
-import { forgetRoles, fromProbe, rememberRole } from '../../../../src/engine/settings.ts';
+import { forgetRoles, fromProbe, knownRole, rememberRole } from '../../../../src/engine/settings.ts';
 import { cubeSelect } from '../../../../src/planner/cached/select.ts';
 import { viewSelect } from '../../../../src/planner/cached/views.ts';
 import type { Placements } from '../../../../src/planner/index.ts';
@@ -83,13 +83,24 @@ describe('the SELECT of a table', () => {
     const places = rowsAnswer(['a1', 'a2', 'b1', 'b2'].map((t) => JSON.stringify(JSON.stringify([['raw', t], { column: 'id', group: 1 }]))));
     const server = fake((sent) => {
       const { queries = [] } = sent.body;
-      if (queries.at(-1)?.query !== 'SHOW ALL') return places(sent);
+      if (!queries.some((q) => q.query === 'SHOW ALL')) return places(sent);
       return new Response(JSON.stringify({ results: queries.map((q) => ({ fields: [], rows: q.query === 'SHOW ALL' ? settings : [] })) }));
     });
     vi.stubGlobal('fetch', server.fetch);
     const select = selectOf('both');
     expect(sqlFor(await targetNow(snapshot(null), MAIN), parser, select).sql.includes('OFFSET 0')).toBe(isChanged);
     expect(server.asked).toHaveLength(requests);
+  });
+
+  it('is made after the settings of the role are read, not those that the service sets: the next statement sets what the role lacks', async () => {
+    const server = fake(({ body: { queries = [] } }) => {
+      // as PostgreSQL: a setting of the transaction is shown in place of that of the role
+      const zone = (i: number): string => (queries.slice(0, i).some((q) => /^SET LOCAL "?TimeZone/i.test(q.query)) ? 'UTC' : 'Europe/Berlin');
+      return new Response(JSON.stringify({ results: queries.map((q, i) => ({ fields: [], rows: q.query === 'SHOW ALL' ? shown({ 3: zone(i) }) : [] })) }));
+    });
+    vi.stubGlobal('fetch', server.fetch);
+    await targetNow(snapshot(null), MAIN);
+    expect(knownRole(MAIN)?.settings).toMatchObject({ TimeZone: 'Europe/Berlin' });
   });
 });
 
