@@ -30,7 +30,7 @@ function separate(statement: SelectStmt, known: Placements | undefined, views: S
   const all = new Unit({ SelectStmt: statement });
   const distributed = (tables: readonly string[]): number => tables.filter((t) => placeOf(t) !== null).length;
   const relied = new Set<string>();
-  const isSpread = known !== undefined && [...known.values()].some((p) => p && p !== 'union');
+  const isPlaced = known !== undefined && [...known.values()].some((p) => p !== 'union');
   const rely = (): void => {
     for (const t of all.tables) if (placeOf(t) === null) relied.add(t);
   };
@@ -45,7 +45,7 @@ function separate(statement: SelectStmt, known: Placements | undefined, views: S
     const placed = placeOf(table);
     if (all.tables.length === 1 || (placed !== 'union' && placed !== undefined)) continue;
     if (!placed) {
-      if (isSpread) relied.add(plainName(table));
+      if (isPlaced) relied.add(plainName(table));
     } else if (distributed(all.tables) === 1) rely();
     else views.add(place);
   }

@@ -23,9 +23,9 @@ const [R1, R2, X] = ['["s","r1"]', '["s","r2"]', '["s","x",0]'];
 const D = '(SELECT id FROM s.d1 UNION ALL SELECT id FROM s.d2)';
 const R = '(SELECT id FROM s.r1 UNION ALL SELECT id FROM s.r2)';
 
-function separated(sql: string): { readonly relied: string[]; readonly offsets: number } {
+function separated(sql: string, places = PLACES): { readonly relied: string[]; readonly offsets: number } {
   const statement = (context.parser.parse(sql) as unknown as { stmts: [{ stmt: { SelectStmt: SelectStmt } }] }).stmts[0].stmt.SelectStmt;
-  const relied = separateUnions(statement, PLACES, [{ schema: 's', name: 'v', columns: new Set(['id']), isWhole: false }]);
+  const relied = separateUnions(statement, places, [{ schema: 's', name: 'v', columns: new Set(['id']), isWhole: false }]);
   return { relied: [...new Set(relied)].sort(), offsets: printSelect(statement, STATEMENT_LIMITS).split('OFFSET 0').length - 1 };
 }
 
@@ -60,6 +60,12 @@ describe('a union', () => {
     ['that may become one next to a reference table relies on that it is none', 'SELECT * FROM s.x u JOIN s.r1 t ON t.v = u.id', [X], 0],
   ])('%s', (_, sql, relied, offsets) => {
     expect(separated(sql)).toEqual({ relied, offsets });
+  });
+
+  it('may become one too next to a reference table if no table is distributed yet', () => {
+    const sql = 'SELECT * FROM s.x u JOIN s.r1 t ON t.v = u.id';
+    expect(separated(sql, new Map([['["s","r1"]', null]])).relied).toEqual([X]);
+    expect(separated(sql, new Map()).relied).toEqual([]);
   });
 });
 
