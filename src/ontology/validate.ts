@@ -52,13 +52,12 @@ function sourceMappings(rows: Rows): readonly { readonly mapping: MappingDef; re
 function unmappedProperties(graph: Graph, places?: Places): Warning[] {
   const found: Warning[] = [];
   for (const c of graph.concepts) {
-    if (c.def?.properties.length === 0) continue;
+    // this lists the properties of every concept, so that the budget limits them in a model that is stored
+    const declared = c.properties.filter((p) => p.owner === c && p.def.expression === null);
+    if (declared.length === 0) continue;
     const sources = sourceMappings(c.rows);
     // a concept that the script has neither written nor mapped has no warning with a position
-    const isOld =
-      places !== undefined && places.near('concept', c.name) === undefined && sources.every((s) => places.get('mapping', s.mapping.name) === undefined);
-    const declared = isOld ? [] : c.properties.filter((p) => p.owner === c && p.def.expression === null);
-    if (declared.length === 0) continue;
+    if (places && places.near('concept', c.name) === undefined && sources.every((s) => places.get('mapping', s.mapping.name) === undefined)) continue;
     if (sources.length === 0 || sources.some((s) => s.mapping.columns.length === 0)) continue;
     visited(declared.length + sources.reduce((sum, s) => sum + s.mapping.columns.length, 0));
     const provided = folded(sources.flatMap((s) => s.mapping.columns.map((column) => column.name)));

@@ -341,3 +341,13 @@ it('properties of concepts that a script does not write are not compared with th
   expect(stepsOf(places) - stepsOf(new Places())).toBeGreaterThanOrEqual(2 * 101);
   expect(stepsOf(places) - stepsOf(new Places())).toBeLessThan(5 * 101);
 });
+
+it('a model whose concepts inherit too many properties is refused, though no statement reads them', async () => {
+  const { code, error } = await scripted(
+    `${BASE}CREATE CONCEPT w (${range(300, (i) => `p${i} int`, ',')}) INHERITS (city);${range(1500, (i) => `CREATE CONCEPT v${i} INHERITS (w);`)}`,
+    {
+      parser,
+    },
+  );
+  expect([code, error?.message]).toEqual(['too_complex', 'the script becomes too large']);
+});
