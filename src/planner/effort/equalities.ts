@@ -5,7 +5,7 @@ import { fieldsOf, lastName, type Node, walk } from '../plan/tree.ts';
 import { costOfJoins } from './orders.ts';
 
 /** Operators that compare for equality, perhaps under NOT. */
-export const EQUALITY = /^(=|<>|!=)$/;
+export const EQUALITY = /^\*?(=|<>)$|^!=$/;
 /** The characters of an expression that are written in a step. */
 const CHARACTERS_OF_A_STEP = 20;
 /** Longer expressions do not replace their columns, because each level may double the text. */
@@ -134,17 +134,26 @@ export class Equalities {
   /** Notes what a condition sets equal. */
   condition(node: Node): void {
     const { subLinkType, testexpr, operName } = 'SubLink' in node ? node.SubLink : {};
-    if (subLinkType === 'ANY_SUBLINK' && !operName) {
-      for (const value of partsOf(testexpr)) this.next([value]);
+    if (subLinkType === 'ANY_SUBLINK') {
+      // IN has no operator
+      if (EQUALITY.test(lastName(operName) || '=')) for (const value of partsOf(testexpr)) this.next([value]);
       this.relations++;
     }
     // it simplifies NOT, OR and CASE
     walk(node, (n) => {
       const { kind, name, lexpr, rexpr } = 'A_Expr' in n ? n.A_Expr : {};
-      const [right = [], isOne] = rexpr && 'List' in rexpr ? [rexpr.List.items, rexpr.List.items?.length === 1] : [partsOf(rexpr), kind === 'AEXPR_OP'];
-      const pairs = isOne && EQUALITY.test(lastName(name)) ? partsOf(lexpr).map((value, i) => this.#both(value, right[i])) : [];
+      const rows = rexpr && 'List' in rexpr ? (rexpr.List.items ?? []).map(partsOf) : kind === 'AEXPR_OP' ? [partsOf(rexpr)] : [];
+      const pairs = EQUALITY.test(lastName(name)) ? partsOf(lexpr).map((value, i) => this.#isOne(rows, i) && this.#both(value, rows[0]?.[i])) : [];
       return !('SubLink' in n) && !pairs.includes(true);
     });
+  }
+
+  /** True if all rows of IN have the same value at an index. PostgreSQL then compares with it once. */
+  #isOne(rows: readonly (readonly Node[])[], i: number): boolean {
+    const [first, ...others] = rows.map((row) => row[i]);
+    if (!first || others.length === 0) return first !== undefined;
+    const text = this.#written(first);
+    return others.every((other) => other && this.#written(other) === text);
   }
 
   /** @returns true if both values read columns of this block */

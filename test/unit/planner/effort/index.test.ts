@@ -639,6 +639,11 @@ describe('equal columns in the SQL of raw views', () => {
   const equalIn = (columns: number, left: string, right: string): string => list(columns, (c) => `${left}${c} = ${right}${c}`, ' AND ');
   const row = (n: number): string => `(${list(30, () => `${n}`)})`;
   const names = (prefix: string): string => list(30, (c) => `${prefix}${c}`);
+  const equalParts = (left: string, right: string, on: (a: string, b: string) => string): string =>
+    left
+      .split(', ')
+      .map((a, i) => on(a, right.split(', ')[i] ?? ''))
+      .join(' AND ');
   const RENAMED = `raw.o AS o(${names('o')})`;
 
   it.each([
@@ -700,12 +705,27 @@ describe('equal columns in the SQL of raw views', () => {
       'names that a sub-select of LATERAL gives to columns',
       `SELECT 1 FROM raw.o o ${list(7, (i) => `CROSS JOIN LATERAL (SELECT s.* FROM (SELECT ${list(30, (c) => `o.c${c} AS r${i}c${c}`)}) s) q${i} JOIN raw.t t${i} ON ${list(30, (c) => `q${i}.r${i}c${c} + 1 = t${i}.c${c}`, ' AND ')}`, ' ')}`,
     ],
+    ['a row = ANY of a query', `SELECT 1 FROM raw.o o WHERE ${list(7, (i) => `(${names('o.c')}) = ANY (SELECT ${names('c')} FROM raw.t${i})`, ' AND ')}`],
     [
       'rows of VALUES',
       `SELECT 1 FROM (VALUES ${row(1)}, ${row(2)}) t0(${names('c')}) ${list(7, (i) => `JOIN (VALUES ${row(1)}, ${row(2)}) t${i + 1}(${names('c')}) ON ${equalIn(30, `t${i + 1}.c`, 't0.c')}`, ' ')}`,
     ],
   ])('are counted: %s', (_what, sql) => {
     expect(outcomeOf(sql)).toBe('too_complex');
+  });
+
+  it.each<[string, (left: string, right: string) => string]>([
+    ['a row IN one row', (l, r) => `(${l}) IN ((${r}))`],
+    ['a row IN the same row twice', (l, r) => `(${l}) IN ((${r}), (${r}))`],
+    ['a row IN rows with common values', (l, r) => `(t0.id, ${l}) IN ((1, ${r}), (2, ${r}))`],
+    ['NOT NOT IN', (l, r) => `NOT (${l}) NOT IN ((${r}))`],
+    ['NOT of different rows', (l, r) => `NOT (${l}) <> (${r})`],
+    ['columns IN themselves', (l, r) => equalParts(l, r, (a, b) => `${a} IN (${b}, ${b})`)],
+    ['images of rows', (l, r) => equalParts(l, r, (a, b) => `ROW(ROW(${a})) *= ROW(ROW(${b}))`)],
+  ])('are counted in all comparisons: %s', (_what, on) => {
+    expect(outcomeOf(`SELECT 1 FROM raw.t t0 ${list(7, (i) => `JOIN raw.t t${i + 1} ON ${on(names('t0.c'), names(`t${i + 1}.c`))}`, ' ')}`)).toBe(
+      'too_complex',
+    );
   });
 
   it.each([
@@ -731,6 +751,11 @@ describe('equal columns in the SQL of raw views', () => {
       'the name of a join, in a key',
       `SELECT 1 FROM (raw.t t0 JOIN raw.u u ON t0.id = u.id) AS j ${list(20, (i) => `JOIN raw.t t${i + 1} ON ${equalIn(2, 'j.c', `t${i + 1}.c`)}`, ' ')}`,
     ],
+    [
+      'rows IN lists of different rows',
+      `SELECT 1 FROM raw.t t0 ${list(7, (i) => `JOIN raw.t t${i + 1} ON (${names('t0.c')}) IN ((${names(`t${i + 1}.c`)}), (${names(`t${i + 1}.d`)}))`, ' ')}`,
+    ],
+    ['a long list of IN', `SELECT 1 FROM raw.t t0 JOIN raw.u u ON t0.id = u.id WHERE t0.c IN (${list(5000, (i) => `${i}`)})`],
     // an expression is written once, not once for each comparison in it
     [
       '800 comparisons in each other',
