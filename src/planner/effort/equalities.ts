@@ -1,7 +1,7 @@
 /** The equal columns of joined relations, for which PostgreSQL weighs many orders (orders.ts). */
-import type { ColumnRef } from '@pgsql/types';
 import { visited } from '../../budget.ts';
 import { fieldsOf, lastName, type Node, walk } from '../plan/tree.ts';
+import { type Equal, keyOf, latest, shortened, simplified } from './equal-sets.ts';
 import { costOfJoins } from './orders.ts';
 
 /** Operators that compare for equality, perhaps under NOT. */
@@ -15,16 +15,6 @@ const UNKNOWN = -1;
 
 /** The columns that tables of NATURAL JOIN are assumed to share: those of a wide table, which may be joined with itself. */
 export const SHARED = Array.from({ length: 100 }, (_, i) => `*${i}`);
-
-/** Columns and expressions that are equal, and the places of their relations in FROM. */
-interface Equal {
-  readonly names: string[];
-  readonly places: Set<number>;
-  /** How many of the names have no known relation. */
-  unknown: number;
-  /** True if the blocks around this one have the set too; undefined for a single column. */
-  isTold?: boolean;
-}
 
 /** A column of a sub-select, by the place of its first relation, and the name of its set. */
 interface Known {
@@ -73,8 +63,11 @@ export class Equalities {
   #move(inner: Equalities, at: number, alias: string, names: readonly string[]): void {
     const moved = new Map<Equal, Equal>();
     const move = (equal: Equal): Equal => {
-      const own = moved.get(equal) ?? { names: [], places: new Set([...equal.places].map((p) => p + at)), unknown: equal.isTold ? 0 : equal.unknown };
+      const known = moved.get(equal);
+      if (known) return known;
+      const own: Equal = { names: [], places: new Set([...equal.places].map((p) => p + at)), unknown: equal.isTold ? 0 : equal.unknown, parts: [] };
       moved.set(equal, own);
+      own.parts = equal.parts.map((part) => move(latest(part)));
       return own;
     };
     const isWhole = inner.#columns.has('*');
@@ -115,8 +108,12 @@ export class Equalities {
     this.#equal.set(key, equal);
   }
 
-  /** Notes the names of a join, which begins at a place. */
-  alias(names: readonly string[], place: number): void {
+  /** Notes the names of a join, which begins at a place, and those of its columns, which follow those of the first table. */
+  alias(names: readonly string[], place: number, columns: readonly string[] = []): void {
+    for (const [i, name] of columns.entries()) {
+      this.#places.set(`.${name}`, place);
+      for (const owner of ['', place]) this.#at(place, name, owner).parts.push(this.#at(place, `#${i}`));
+    }
     for (const name of names) {
       this.#places.set(name, place);
       visited(this.#named.size);
@@ -202,9 +199,9 @@ export class Equalities {
     return [...new Set(this.#equal.values())].filter(({ places, unknown }) => places.size + unknown > 1);
   }
 
-  /** The places of each set of several equal columns. Columns without a known relation are of different ones. */
-  #all(): Set<number>[] {
-    return this.#several()
+  /** The places of each of some sets. Columns without a known relation are of different ones. */
+  #all(sets: readonly Pick<Equal, 'places' | 'unknown'>[]): Set<number>[] {
+    return sets
       .map(({ places, unknown }) => {
         const all = new Set(places);
         const size = Math.min(this.relations, places.size + unknown);
@@ -221,7 +218,14 @@ export class Equalities {
     const known = fields.length > 0 ? this.#equal.get(this.#known.get(fields.length === 1 ? `.${fields[0]}` : fields.slice(0, 2).join('.')) ?? '') : undefined;
     if (known && fields.length < 3) return known;
     const name = fields.at(-1) ?? this.#textOf(value);
-    return this.#at(place, name, fields.length === 1 || place === UNKNOWN ? '' : place);
+    const equal = this.#at(place, name, fields.length === 1 || place === UNKNOWN ? '' : place);
+    if (fields.length === 0 && equal.parts.length === 0)
+      walk(value, (n) => {
+        const part = 'ColumnRef' in n ? this.#of(n) : undefined;
+        if (part) equal.parts.push(part);
+        return true;
+      });
+    return equal;
   }
 
   /** An expression with the values of the columns that are expressions of blocks around this one. */
@@ -257,7 +261,7 @@ export class Equalities {
   #at(place: number, column: string, of: string | number = place): Equal {
     const name = `${of}.${column}`;
     const isUnknown = place === UNKNOWN;
-    const equal = this.#equal.get(name) ?? { names: [name], places: new Set(isUnknown ? [] : [place]), unknown: isUnknown ? 1 : 0 };
+    const equal = this.#equal.get(name) ?? { names: [name], places: new Set(isUnknown ? [] : [place]), unknown: isUnknown ? 1 : 0, parts: [] };
     this.#equal.set(name, equal);
     return equal;
   }
@@ -272,27 +276,16 @@ export class Equalities {
     more.names.push(...less.names);
     for (const place of less.places) more.places.add(place);
     more.unknown += less.unknown;
+    more.parts.push(...less.parts);
+    less.into = more;
     return more;
   }
 
   /** The nodes that the joins cost. */
   cost(): number {
-    return costOfJoins(this.#all(), this.relations, this.#listed);
+    const sets = this.#several();
+    return Math.max(...[sets, simplified(sets)].map((all) => costOfJoins(this.#all(all), this.relations, this.#listed)));
   }
-}
-
-/** The relation and name of a reference; empty for other nodes. */
-function keyOf(part: unknown): string {
-  const fields = typeof part === 'object' && part !== null && 'ColumnRef' in part ? fieldsOf(part.ColumnRef as ColumnRef) : [];
-  return fields.length === 1 ? `.${fields[0]}` : fields.length === 2 ? fields.join('.') : '';
-}
-
-/** A text of limited length: instead of a long one, a number that is the same for the same text. */
-function shortened(text: string): string {
-  if (text.length < 100) return text;
-  let hash = 0;
-  for (let i = 0; i < text.length; i++) hash = (hash * 33 + text.charCodeAt(i)) % 9_007_199_254_741;
-  return `${hash}`;
 }
 
 /** True for the place of a column that blocks around may have: it is certain without a number, and possible for a name without a known relation. */

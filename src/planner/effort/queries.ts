@@ -292,7 +292,7 @@ export class Effort {
     const last = isNatural ? [...relations.values()].at(-1) : usingClause.map(partOf);
     equal.using(last instanceof Map && !last.has(WHOLE_TABLE) ? [...last.keys()] : Array.isArray(last) ? last : SHARED, left, right);
     const names = [alias?.aliasname, join_using_alias?.aliasname].flatMap((name) => name ?? []);
-    equal.alias(names, left);
+    equal.alias(names, left, alias?.colnames?.map(partOf));
     for (const name of names) relations.set(name, columnsOfJoin(scope, before));
     if (quals) this.#conditions(quals, scope, jointype === 'JOIN_INNER');
   }

@@ -705,6 +705,27 @@ describe('equal columns in the SQL of raw views', () => {
       'names that a sub-select of LATERAL gives to columns',
       `SELECT 1 FROM raw.o o ${list(7, (i) => `CROSS JOIN LATERAL (SELECT s.* FROM (SELECT ${list(30, (c) => `o.c${c} AS r${i}c${c}`)}) s) q${i} JOIN raw.t t${i} ON ${list(30, (c) => `q${i}.r${i}c${c} + 1 = t${i}.c${c}`, ' AND ')}`, ' ')}`,
     ],
+    ...(
+      [
+        ['casts', (c: string) => `${c}::int`],
+        ['CASE', (c: string) => `CASE WHEN true THEN ${c} END`],
+      ] as const
+    ).map(([what, of]): [string, string] => [
+      `differently written columns: ${what}`,
+      `SELECT 1 FROM raw.t t0 ${list(7, (i) => `JOIN raw.t t${i + 1} ON ${list(30, (c) => `${of(`t${i}.c${c}`)} = t${i + 1}.c${c}`, ' AND ')}`, ' ')}`,
+    ]),
+    [
+      'differently written expressions',
+      `SELECT 1 FROM raw.t t0 ${list(7, (i) => `JOIN raw.t t${i + 1} ON ${list(30, (c) => `t${i}.c${c} + (1 + 1) = t${i + 1}.c${c} + 2`, ' AND ')}`, ' ')}`,
+    ],
+    [
+      'differently written columns of sub-selects',
+      `SELECT 1 FROM (SELECT ${list(7, (i) => list(30, (c) => `c${c}${'::int'.repeat(i)} AS r${i}c${c}`))} FROM raw.o) q ${list(7, (i) => `JOIN raw.t t${i} ON ${equalIn(30, `q.r${i}c`, `t${i}.c`)}`, ' ')}`,
+    ],
+    [
+      'names of the columns of joins',
+      `SELECT 1 FROM ${Array.from({ length: 7 }).reduce<string>((j, _, i) => `(${j} JOIN raw.t t${i} ON ${equalIn(30, `x${i}_`, `t${i}.c`)}) AS j(${names(`x${i + 1}_`)})`, `raw.t o(${names('x0_')})`)}`,
+    ],
     ['a row = ANY of a query', `SELECT 1 FROM raw.o o WHERE ${list(7, (i) => `(${names('o.c')}) = ANY (SELECT ${names('c')} FROM raw.t${i})`, ' AND ')}`],
     [
       'rows of VALUES',
@@ -754,6 +775,14 @@ describe('equal columns in the SQL of raw views', () => {
     [
       'rows IN lists of different rows',
       `SELECT 1 FROM raw.t t0 ${list(7, (i) => `JOIN raw.t t${i + 1} ON (${names('t0.c')}) IN ((${names(`t${i + 1}.c`)}), (${names(`t${i + 1}.d`)}))`, ' ')}`,
+    ],
+    [
+      'casts of keys',
+      `SELECT 1 FROM raw.t t0 ${list(40, (i) => `JOIN raw.t t${i + 1} ON t0.id::text = t${i + 1}.id AND t0.id = t${i + 1}.k AND lower(t${i}.n) = t${i + 1}.n`, ' ')}`,
+    ],
+    [
+      'a list of tables with casts of keys',
+      `SELECT 1 FROM ${list(10, (i) => `raw.t AS t${i}`)} WHERE ${list(9, (i) => `t${i}.a::text = t${i + 1}.b AND t${i}.b = t${i + 1}.a::text AND t${i}.c = t0.c`, ' AND ')}`,
     ],
     ['a long list of IN', `SELECT 1 FROM raw.t t0 JOIN raw.u u ON t0.id = u.id WHERE t0.c IN (${list(5000, (i) => `${i}`)})`],
     // an expression is written once, not once for each comparison in it
