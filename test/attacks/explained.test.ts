@@ -99,3 +99,13 @@ describe('a reader who sees no names of the stored texts', () => {
     );
   });
 });
+
+describe('a plan with too many names', () => {
+  it('is refused, because PostgreSQL would not interrupt it', async () => {
+    const names = (text: string): string => Array.from({ length: 1500 }, () => text).join(', ');
+    const statement = `SELECT COUNT(*) AS n FROM svc.town t, (VALUES (${names('1')})) q(${names('n')})`;
+    const refused = await s.query(`EXPLAIN ${statement}`, 'explained');
+    expect([refused.status, refused.text]).toEqual([400, expect.stringMatching(/too_complex.*EXPLAIN \(LOGICAL\)/s)]);
+    for (const before of ['', 'EXPLAIN (LOGICAL) ']) expect(await s.query(before + statement, 'explained')).toMatchObject({ status: 200 });
+  });
+});

@@ -9,6 +9,7 @@ import type { PlanState } from '../plan-state.ts';
 import { columnName, type Dimensions, dimensionsOf, Expressions, type Read } from './expressions.ts';
 import type { LogicalBlock, LogicalConcept, LogicalItem, LogicalPath, LogicalPlan } from './plan.ts';
 
+export { areSoonNamed } from './named.ts';
 export type { LogicalPlan } from './plan.ts';
 export { logicalText } from './text.ts';
 

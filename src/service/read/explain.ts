@@ -6,9 +6,10 @@ import { can } from '../../auth/grants.ts';
 import type { Datasource } from '../../engine/datasource.ts';
 import { httpEngine } from '../../engine/engine.ts';
 import { explained } from '../../engine/statement.ts';
+import { badRequest } from '../../errors.ts';
 import type { Graph } from '../../ontology/graph.ts';
 import type { CachedTable, Plan } from '../../planner/index.ts';
-import { type LogicalPlan, logicalText } from '../../planner/logical/index.ts';
+import { areSoonNamed, type LogicalPlan, logicalText } from '../../planner/logical/index.ts';
 import type { Verified } from '../../planner/verify/index.ts';
 import type { Session } from '../session.ts';
 import { physicalNames } from './physical.ts';
@@ -26,7 +27,7 @@ interface Explained {
 /**
  * Returns the row of EXPLAIN. The statement is not executed.
  * @param asked True if PLAN is the logical plan as JSON
- * @throws SvcError 400 if the datasource refuses the statement, 502, 504
+ * @throws SvcError 400 if the datasource refuses the statement, or could not interrupt its EXPLAIN (`too_complex`), 502, 504
  */
 export async function explainRows(
   session: Session,
@@ -40,6 +41,11 @@ export async function explainRows(
   const edits = draft !== undefined && can(principal, 'edit', ['ontology', draft.name]);
   const showsTables = plan.isOpen && (edits || can(principal, 'query', ['datasource', datasource.name]));
   if (!showsTables || !plan.isWhole) return [{ PLAN: logicalText(logical), SQL: showsTables ? plan.sql : null }];
+  const statement = request.runtime.parser.parse(plan.sql).stmts[0]?.stmt;
+  if (statement && 'SelectStmt' in statement && !areSoonNamed(statement.SelectStmt))
+    throw badRequest('too_complex', 'PostgreSQL may take too long to name the columns of all joins and sub-queries in the plan', {
+      hint: 'Use EXPLAIN (LOGICAL)',
+    });
   const [answer] = await onDatasource(session, datasource.name, () =>
     httpEngine.batch(datasource, [{ text: explained(text), params: plan.params }], {
       timeoutMs: request.runtime.config.statementTimeoutMs,
