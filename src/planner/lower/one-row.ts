@@ -14,14 +14,16 @@ const MAX_COLUMNS = 100;
  * @returns false if the statement stays as it is
  */
 export function joinRow(statement: SelectStmt): boolean {
-  const { targetList = [], fromClause = [], whereClause, limitCount, limitOffset, limitOption } = statement;
+  const { targetList = [], fromClause = [], whereClause, sortClause, limitCount, limitOffset, limitOption } = statement;
   const [item, ...others] = fromClause;
   if (!item || !('RangeSubselect' in item) || others.length > 0 || whereClause) return false;
   const { subquery, alias } = item.RangeSubselect;
   const block = queryOf(subquery);
   const values = block && aggregatesOf(block);
   const columns = keysOf(targetList, namesOf(alias?.colnames));
-  if (!block || !values || !columns) return false;
+  if (!block || !values || !columns || values.length !== columns.length) return false;
+  // of one row ORDER BY is only dropped if it names columns of the row: another one may read a value of the caller, or raise an error
+  if (block.sortClause?.length !== sortClause?.length) return false;
   const row = objectText(
     columns.map(({ key }) => key),
     columns.map(({ at }) => values[at] as Node),

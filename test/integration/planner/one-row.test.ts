@@ -30,7 +30,7 @@ describe('the row is made where its values are computed', () => {
     'SELECT COUNT(*) AS n FROM svc.stay HAVING COUNT(*) > 19',
     'SELECT COUNT(*) AS n FROM svc.stay HAVING COUNT(*) > 20',
     "SELECT CASE WHEN COUNT(*) > 3 THEN 'many' ELSE NULL END AS many, COUNT(*) FILTER (WHERE nights > 3) * 1.50 AS x FROM svc.stay ORDER BY 1",
-    'SELECT COUNT(*) AS n FROM svc.stay ORDER BY n DESC, 1, MAX(g)',
+    'SELECT COUNT(*) AS n, MAX(g) AS g FROM svc.stay ORDER BY n DESC, 1, MAX(g)',
     'WITH few AS (SELECT nights FROM svc.stay WHERE no < 9) SELECT SUM(nights) AS n, (SELECT MAX(nights) FROM few) AS m FROM few',
     'SELECT SUM(n) AS n FROM (SELECT nights, COUNT(*) AS n FROM svc.stay GROUP BY nights) q',
   ])('%s', async (query) => {
@@ -68,6 +68,7 @@ describe('the row is made outside', () => {
     'SELECT COUNT(*) AS n FROM svc.stay UNION ALL SELECT 1',
     `SELECT 'a' COLLATE "C" AS c, COUNT(*) AS n FROM svc.stay`,
     'SELECT COUNT(*) AS n FROM svc.stay ORDER BY GENERATE_SERIES(1, 3)',
+    'SELECT COUNT(*) AS n FROM svc.stay ORDER BY n, MAX(g)',
     // deeper than an expression of PostgreSQL may be
     `SELECT ${Array.from({ length: 1600 }, (_, i) => `SUM(nights + ${i}) AS c${i}`).join(', ')} FROM svc.stay`,
   ])('%s', async (query) => {
@@ -88,6 +89,17 @@ describe('the row is made outside', () => {
     const { rows } = await tables.db.query(plan.sql, [...plan.params]);
     expect(rows, plan.sql).toHaveLength(20);
     expect(rows, plan.sql).toEqual((await tables.db.query(plain.sql, [...plain.params])).rows);
+  });
+
+  it('if ORDER BY reads a value of the caller, or may raise an error', async () => {
+    const run = (query: string, bound: string[]) => {
+      const { sql, params } = tables.plan(query, { target: () => TARGET }, { bound });
+      return tables.db.query(sql, [...params]);
+    };
+    expect((await run('SELECT COUNT(*) AS n FROM svc.stay ORDER BY COUNT(*) + $1', ['1'])).rows).toEqual([{ row: { n: 20 } }]);
+    expect((await run('SELECT COUNT(*) AS n FROM svc.stay WHERE no > $1 ORDER BY MAX(nights) + $2', ['1', '2'])).rows).toEqual([{ row: { n: 19 } }]);
+    await expect(run('SELECT COUNT(*) AS n FROM svc.stay ORDER BY 1 / (COUNT(*) - 20)', [])).rejects.toThrow('division by zero');
+    await expect(run('SELECT COUNT(*) AS n FROM svc.stay ORDER BY 3', [])).rejects.toThrow();
   });
 
   it('if a function of the datasource may return several rows, or has the name of an aggregate', async () => {
