@@ -248,12 +248,15 @@ export class Equalities {
   /** The place of a relation that an expression reads; undefined if it reads none, or one that is not of this block. */
   #placeOf(value: Node): number | undefined {
     const places: (number | undefined)[] = [];
-    walk(value, (n) => {
+    const visit = (n: Node, isNested = false): boolean => {
+      if ('SubLink' in n) walk([n.SubLink.testexpr, n.SubLink.subselect], (inner) => visit(inner, true));
       const [first = '', second] = 'ColumnRef' in n ? fieldsOf(n.ColumnRef) : [];
-      if (first !== '')
-        places.push(second === undefined ? (this.#places.get(`.${first}`) ?? UNKNOWN) : (this.#places.get(`${first}.${second}`) ?? this.#places.get(first)));
-      return true;
-    });
+      const place = second === undefined ? (this.#places.get(`.${first}`) ?? UNKNOWN) : (this.#places.get(`${first}.${second}`) ?? this.#places.get(first));
+      // others in a sub-query may be columns of its own
+      if (first !== '' && !(isNested && isElsewhere(place))) places.push(place);
+      return !('SubLink' in n);
+    };
+    walk(value, (n) => visit(n));
     return places.includes(undefined) ? undefined : places[0];
   }
 

@@ -723,6 +723,10 @@ describe('equal columns in the SQL of raw views', () => {
       `SELECT 1 FROM (SELECT ${list(7, (i) => list(30, (c) => `c${c}${'::int'.repeat(i)} AS r${i}c${c}`))} FROM raw.o) q ${list(7, (i) => `JOIN raw.t t${i} ON ${equalIn(30, `q.r${i}c`, `t${i}.c`)}`, ' ')}`,
     ],
     [
+      'expressions with sub-queries',
+      `SELECT 1 FROM raw.t t0 ${list(7, (i) => `JOIN raw.t t${i + 1} ON ${list(30, (c) => `t0.c${c} = t${i + 1}.c${c} + (SELECT u.id FROM raw.u u LIMIT 1)`, ' AND ')}`, ' ')}`,
+    ],
+    [
       'names of the columns of joins',
       `SELECT 1 FROM ${Array.from({ length: 7 }).reduce<string>((j, _, i) => `(${j} JOIN raw.t t${i} ON ${equalIn(30, `x${i}_`, `t${i}.c`)}) AS j(${names(`x${i + 1}_`)})`, `raw.t o(${names('x0_')})`)}`,
     ],
