@@ -454,6 +454,9 @@ describe('A role that a text of an ontology tests with svc_has_role', () => {
     "SELECT name FROM svc.city WHERE svc_has_role(coalesce(name, left('chiefs!', 6)))",
     "SELECT name FROM svc.city WHERE svc_has_role(trim(CASE name WHEN 'Lyon' THEN ' chiefs ' END))",
     "SELECT name FROM svc.city WHERE svc_has_role('chiefs!'::varchar(6))",
+    "SELECT name FROM svc.city WHERE svc_has_role('chiefs '::bpchar)",
+    "SELECT name FROM svc.city WHERE svc_has_role(coalesce(name, left('chiefs!', 6))::text)",
+    'SELECT name FROM svc.city WHERE svc_has_role(coalesce(name, left(\'chiefs!\', 6)) COLLATE "C")',
     "SELECT name FROM svc.city WHERE svc_has_role(convert_from(decode('636869656673', 'hex'), 'UTF8'))",
   ])('is not computed from constants: %s', async (view) => {
     const condition = view.slice(view.indexOf('WHERE ') + 6);
@@ -477,6 +480,9 @@ describe('A role that a text of an ontology tests with svc_has_role', () => {
     "lower(CASE WHEN id > 1 THEN 'chiefs' ELSE name END)",
     "(SELECT max('chi' || c.name) FROM svc.city c)",
     "format('chi%s', 'efs')",
+    "'year_' || 2024",
+    "concat('year_', 2024::text)",
+    "CASE WHEN id > 1 THEN 'chiefs' ELSE NULL::text END",
     'NULL',
   ])('may be computed from rows, claims and the time: %s', async (role) => {
     expect(await outcome(`CREATE VIEW led AS SELECT name FROM svc.city WHERE svc_has_role(${role}); DROP VIEW led`, by(s.token), 'shop')).toBe('200');

@@ -79,6 +79,7 @@ const MOST = 64;
 
 /** Names of roles are case-insensitive. */
 const CASES = ['lower', 'upper', 'initcap'];
+const KEEPING = ['text', 'varchar'];
 
 /** The names that an expression may have. */
 function patternsOf(node: Node | undefined): readonly Pattern[] {
@@ -89,9 +90,8 @@ function patternsOf(node: Node | undefined): readonly Pattern[] {
 function namesOf(node: Node): readonly Pattern[] {
   const constant = constantOf(node);
   if (constant !== undefined) return [[constant]];
-  // a type with a length may cut the name
-  if ('TypeCast' in node) return node.TypeCast.typeName?.typmods ? UNKNOWN : patternsOf(node.TypeCast.arg);
-  if ('CollateClause' in node) return patternsOf(node.CollateClause.arg);
+  if ('A_Const' in node && node.A_Const.ival) return [[String(node.A_Const.ival.ival ?? 0)]];
+  if ('TypeCast' in node || 'CollateClause' in node) return patternsOf(keptIn(node));
   if ('CaseExpr' in node) {
     const { args = [], defresult } = node.CaseExpr;
     return [...args.flatMap((a) => ('CaseWhen' in a ? patternsOf(a.CaseWhen.result) : UNKNOWN)), ...(defresult ? patternsOf(defresult) : [])];
@@ -102,6 +102,13 @@ function namesOf(node: Node): readonly Pattern[] {
   const { funcname, args = [] } = node.FuncCall;
   if (lastName(funcname) === 'concat') return joined(args);
   return CASES.includes(lastName(funcname)) && args.length === 1 ? patternsOf(args[0]) : UNKNOWN;
+}
+
+/** The text that a cast or COLLATE keeps as it is. Other types change texts: `bpchar` drops blanks at the end, a type with a length cuts them. */
+function keptIn(node: Node): Node | undefined {
+  if ('CollateClause' in node) return node.CollateClause.arg;
+  const { typeName, arg } = 'TypeCast' in node ? node.TypeCast : {};
+  return KEEPING.includes(lastName(typeName?.names)) && !typeName?.typmods && !typeName?.arrayBounds ? arg : undefined;
 }
 
 /** The parts that an expression composes a name of, or that are one. */
@@ -115,8 +122,8 @@ function partsOf(node: Node): readonly Node[] {
           ? [node.A_Expr.lexpr, node.A_Expr.rexpr]
           : 'FuncCall' in node && ['concat', ...CASES].includes(lastName(node.FuncCall.funcname))
             ? node.FuncCall.args
-            : undefined;
-  return parts?.flatMap((part) => (part ? partsOf(part) : [])) ?? [node];
+            : [keptIn(node)].filter((kept) => kept !== undefined);
+  return parts?.length ? parts.flatMap((part) => (part ? partsOf(part) : [])) : [node];
 }
 
 const resultsOf = ({ args = [], defresult }: CaseExpr): readonly Node[] =>
