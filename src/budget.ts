@@ -51,7 +51,7 @@ export const stepsOfPiece = (characters: number): number => 400 + 3 * characters
  */
 export const stepsOfStored = (characters: number): number => 9_000 + 18 * characters;
 
-/** The cost of a version: its content is printed and kept until it is written. All versions of a script together have at most 36 MB. */
+/** The cost of a further version: its content is printed and kept until it is written. All versions after the first have at most 36 MB together. */
 export const stepsOfVersion = (characters: number): number => characters / 2;
 
 /** One answer about a model: a node for each row, and for each 100 characters of a row. */

@@ -32,6 +32,8 @@ export class Spending {
   readonly answers = new Budget(ANSWERS_LIMITS, 'all that the request asks about the ontology');
   /** Plans that check examples. */
   readonly examples = new Budget(EXAMPLES_LIMITS, 'what the examples read');
+  /** How often the request has checked a model. */
+  checks = 0;
   readonly #counts: Record<Counted, number> = { reads: 0, changes: 0, passwords: 0, policies: 0, examples: 0 };
   #samples: Spending | undefined;
 

@@ -15,10 +15,14 @@ import { checkMapping } from './finish-mappings.ts';
 import { find } from './lists.ts';
 import { normalise } from './normalise.ts';
 
-/** The costs of the checks of objects, in addition to those of their closures. A script may check its model each time that it reads or writes it. */
+/** The costs of the checks of objects, in addition to those of their closures. */
 const STEPS_OF_A_CONCEPT = 200;
 const STEPS_OF_A_MAPPING = 50;
 const STEPS_OF_AN_OBJECT = 10;
+
+/** The cost of checking a model again. The statements that a script may have pay for the first check. */
+const stepsOfChecks = ({ concepts, mappings, properties, measures, views }: Model): number =>
+  STEPS_OF_A_CONCEPT * concepts.length + STEPS_OF_A_MAPPING * mappings.length + STEPS_OF_AN_OBJECT * (properties.length + measures.length + views.length);
 
 export interface Finished {
   /** `after`, with names in their declared spelling. This is stored. */
@@ -36,10 +40,12 @@ export interface Finished {
  * Checks a model after the last modelling statement of a script. `before` is the model before the first one. Objects that are
  * in both were checked when they were created, except for what the script removed from under them.
  *
+ * @param again true: the request has checked a model before
  * @throws SvcError 400; the offset is that of the offending name, or of what the script changed to break it
  */
-export function finish(before: Model, after: Model, context: ApplyContext): Finished {
+export function finish(before: Model, after: Model, context: ApplyContext, again = false): Finished {
   try {
+    if (again) visited(stepsOfChecks(after));
     return check(before, after, context);
   } catch (e) {
     throw e instanceof SvcError && e.offset === undefined ? e.at(context.places.last) : e;
@@ -48,10 +54,6 @@ export function finish(before: Model, after: Model, context: ApplyContext): Fini
 
 function check(before: Model, after: Model, context: ApplyContext): Finished {
   const { ontology, places } = context;
-  const { concepts, mappings, properties, measures, views } = after;
-  visited(
-    STEPS_OF_A_CONCEPT * concepts.length + STEPS_OF_A_MAPPING * mappings.length + STEPS_OF_AN_OBJECT * (properties.length + measures.length + views.length),
-  );
   const lookup = (model: Model) => {
     const graph = compile(model, ontology);
     const pairs = pairRelationships(model);

@@ -88,13 +88,13 @@ export class Draft {
   /** The budget of all modelling statements of the request and their checks. */
   readonly #budget: Budget;
   readonly #pieces = new WrittenPieces();
-  /** Whether the checks have run before. */
-  #isChecked = false;
+  readonly #spending: Working['spending'];
   /** The number of modelling statements so far. */
   statements = 0;
 
   private constructor({ runtime, spending }: Working, caller: Caller, row: OntologyRow, made: boolean, graph: Graph | undefined, model: Model) {
     this.#runtime = runtime;
+    this.#spending = spending;
     this.#budget = spending.models;
     this.#caller = caller;
     this.row = row;
@@ -260,10 +260,11 @@ export class Draft {
     if (this.#graph !== undefined) return this.#graph;
     const within = <T>(make: () => T): T => this.#budget.run(make, this.#at);
     this.#budget.expect(0);
+    const again = this.#spending.checks++ > 0;
     // check the visible part first, so that errors in the script are reported before a datasource is asked
-    const seen = within(() => this.#seen?.finish());
+    const seen = within(() => this.#seen?.finish(again));
     const hideErrors = <T>(make: () => T): T => within(() => (this.#seen === undefined ? make() : this.#seen.hideErrors(make, this.#texts)));
-    const checked = hideErrors(() => finish(this.#base, this.#model, this.#context));
+    const checked = hideErrors(() => finish(this.#base, this.#model, this.#context, again));
     const context = this.planContext();
     const { parser, product, allowedFunctions } = context;
     const usable = within(() => this.#usable(checked.graph));
@@ -273,13 +274,12 @@ export class Draft {
     const inForce = this.#inForce;
     if (inForce !== undefined) hideErrors(() => checkCircles(inForce, checked.graph, parser, checked.affected, { product, allowedFunctions }));
     within(() => requireSameConditions(context, usable, { before: this.#inForce, whole: checked.graph }, { pieces: this.#pieces.values(), last: this.#at }));
-    if (this.#changed) within(() => hidePolicies(this.#seen, () => checkPolicies(context, checked.graph, this.row.policies, this.#at, this.#isChecked)));
-    this.#isChecked = true;
+    if (this.#changed) within(() => hidePolicies(this.#seen, () => checkPolicies(context, checked.graph, this.row.policies, this.#at, again)));
     const planned = { graph: checked.graph, allowedFunctions, activeDatasource: context.activeDatasource };
     const questions = within(() => questionsAbout(this.#runtime, this.#caller, planned, this.#context.places));
     this.#model = await described(this.#runtime, checked.graph.model, questions);
     renewPlacements(this.#runtime, this.#caller, questions);
-    const { model, graph, warnings } = this.#model === checked.model ? checked : within(() => finish(this.#base, this.#model, this.#context));
+    const { model, graph, warnings } = this.#model === checked.model ? checked : within(() => finish(this.#base, this.#model, this.#context, again));
     if (inForce !== undefined && this.#changed) {
       within(() => this.#requireNoDisclosure(inForce, graph));
       await requireValidTypes(this.#runtime, this.#caller, { before: inForce, after: graph, places: this.#context.places }, context, within).catch(
@@ -351,7 +351,7 @@ export class Draft {
     this.#calls = [];
     if (this.#changed) {
       const content = JSON.stringify(graph.model);
-      this.within(() => visited(stepsOfVersion(content.length)), this.#at);
+      if (this.#spending.checks > 1) this.within(() => visited(stepsOfVersion(content.length)), this.#at);
       if (content.length > MODEL_BYTES) throw new SvcError(400, 'model_too_large', `The model is larger than ${MODEL_BYTES / 1024 / 1024} MiB`);
       requireRoomForDescription(this.#caller.snapshot.ontologies, this.row, this.#made, graph.model.description, this.#at);
       const first = this.#made && this.#seq === 0;

@@ -53,11 +53,11 @@ export class SeenDraft {
 
   /**
    * Checks the visible model and returns its graph and warnings; undefined if the visible part was already invalid before the script, because it
-   * reads hidden parts. @throws SvcError 400 as `finish`
+   * reads hidden parts. @param again as in `finish` @throws SvcError 400 as `finish`
    */
-  finish(): { readonly graph: Graph; readonly warnings: readonly Warning[] } | undefined {
+  finish(again: boolean): { readonly graph: Graph; readonly warnings: readonly Warning[] } | undefined {
     try {
-      return finish(this.#base, this.#model, this.#context);
+      return finish(this.#base, this.#model, this.#context, again);
     } catch (error) {
       if (this.#wasValid()) throw error;
       return undefined;

@@ -314,6 +314,29 @@ describe('a script that checks its model many times pays for each time:', () => 
   });
 });
 
+describe('a script that checks its model once pays nothing more for it:', () => {
+  const concepts = (n: number): string => range(n, (i) => `CREATE CONCEPT c${i} (k${i} int, PRIMARY KEY (k${i}));`);
+  it('the units of a check are those of its closures', async () => {
+    const unitsOf = async (n: number): Promise<number> => (await scripted(concepts(n), { parser })).spending.models.units;
+    // a concept: 100 and 2 for each of 47 characters, twice, and its closures
+    expect(((await unitsOf(1100)) - (await unitsOf(1000))) / 100).toBeLessThan(550);
+  });
+
+  it('a model of 2,700 concepts with mappings is accepted', async () => {
+    const n = 2700;
+    const mappings = range(n, (i) => `CREATE MAPPING m${i} INTO c${i} AS SELECT id AS k${i}, c1 AS p${i} FROM app.table_${i};`);
+    const { code } = await scripted(concepts(n).replaceAll(/(k(\d+)) int,/g, '$1 int, p$2 string,') + mappings, { parser });
+    expect(code).toBe('accepted');
+  });
+
+  it('30 calculated properties that 1,000 concepts list are accepted', async () => {
+    const listing = range(1000, (i) => `CREATE CONCEPT c${i} (${range(30, (j) => `p${j} int`, ',')}) INHERITS (city);`);
+    const properties = range(30, (i) => `CREATE PROPERTY p${i} int AS SELECT id + ${i};`);
+    const { code } = await scripted(`CREATE CONCEPT city (id bigint, PRIMARY KEY (id));${properties}${listing}`, { parser });
+    expect(code).toBe('accepted');
+  });
+});
+
 it('a condition that reads its own kind too deeply is refused with its place', async () => {
   const script = `${BASE}${range(400, (i) => `CREATE CONCEPT c${i} INHERITS (city) FROM svc.city WHERE ${i === 399 ? 'true' : `EXISTS (SELECT 1 FROM svc.c${i + 1} x)`};`)}`;
   const { code, error } = await scripted(script, { parser });
