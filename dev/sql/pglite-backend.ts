@@ -16,8 +16,8 @@ const GRACE_MS = 250;
 const CHANGES = [/\b(alter|drop|create)\b/i, /\b(role|user|group|database|system)\b/i];
 /** Commands that run statements of their own, unlike `ON CONFLICT DO`. */
 const CODE = /\b(do(?!\s+(nothing|update)\b)|call)\b/i;
-/** Statements that may prepare or deallocate statements. */
-const PREPARES = /\b(prepare|deallocate|discard|execute)\b/i;
+/** Statements that may prepare or deallocate statements, or change the types of columns: a prepared statement keeps the types of its parameters. */
+const OUTDATES = /\b(prepare|deallocate|discard|execute|alter|drop)\b/i;
 /** Statements without a result, which no DDL can change. */
 const WRITES = /^\s*(insert|update|delete)\b(?![\s\S]*\breturning\b)/i;
 /** Words of statements that may change the session's state; after other statements there is nothing to clear. */
@@ -29,7 +29,7 @@ const ESCAPE = /session[\s_]+authorization/i;
 const CLEAR =
   'SET SESSION AUTHORIZATION postgres; CLOSE ALL; RESET ALL; UNLISTEN *; SELECT pg_catalog.pg_advisory_unlock_all(); DISCARD TEMP; DISCARD SEQUENCES';
 
-/** The prepared statements of a thread. `isForeign`: a caller may have prepared or deallocated some. */
+/** The prepared statements of a thread. `isForeign`: some may be of a caller, deallocated or out of date. */
 interface Prepared {
   readonly client: pg.Client;
   readonly statements: PreparedStatements;
@@ -87,8 +87,9 @@ export class PgliteBackend implements Backend {
       if (this.#left?.client !== client || this.#left.role !== role) await this.#clear(client, role);
       this.#left = undefined;
       // those of the catalog are constants; others may have literals, such as 'now', that PostgreSQL reads only when it prepares them
-      const prepared = request.login.user === CATALOG_OWNER ? this.#preparedOf(client).statements : undefined;
       const texts = request.statements.map((s) => s.query);
+      const mayPrepare = request.login.user === CATALOG_OWNER && !texts.some((text) => OUTDATES.test(text));
+      const prepared = mayPrepare ? this.#preparedOf(client).statements : undefined;
       await session.run(role, this.#types, prepared).finally(() => this.#ran(texts));
       return async () => {
         await session.endTransaction();
@@ -142,7 +143,7 @@ export class PgliteBackend implements Backend {
   #ran(texts: readonly string[]): void {
     const hasCode = texts.some((text) => CODE.test(text));
     if (hasCode || texts.some((text) => CHANGES.every((words) => words.test(text)))) this.#roles.clear();
-    if (this.#prepared && (hasCode || texts.some((text) => PREPARES.test(text)))) this.#prepared.isForeign = true;
+    if (this.#prepared && (hasCode || texts.some((text) => OUTDATES.test(text)))) this.#prepared.isForeign = true;
   }
 }
 

@@ -58,6 +58,24 @@ describe('the embedded database', () => {
       for (let i = 0; i < 3; i++) expect(await catalog(READ, [i])).toEqual([{ n: i, id: 'x' }]);
     });
 
+    it('and knows the new types of their parameters', async () => {
+      const write = 'INSERT INTO kg_catalog.typed VALUES ($1)';
+      const read = 'SELECT * FROM kg_catalog.typed WHERE n = $1';
+      await catalog('CREATE TABLE kg_catalog.typed (n int)');
+      for (let i = 0; i < 3; i++) {
+        await catalog(write, [i]);
+        await catalog(read, [i]);
+      }
+      await db.superuser('ALTER TABLE kg_catalog.typed ALTER n TYPE bigint');
+      await catalog(write, [5_000_000_000]);
+      expect(await catalog(read, [5_000_000_000])).toHaveLength(1);
+      await catalog(write, [5_000_000_001]);
+      await db.superuser('DROP TABLE kg_catalog.typed');
+      await catalog('CREATE TABLE kg_catalog.typed (n text)');
+      await catalog(write, ['x']);
+      expect(await catalog(read, ['x'])).toEqual([{ n: 'x' }]);
+    });
+
     it('also after a caller has deallocated them', async () => {
       for (let i = 0; i < 2; i++) await catalog(READ, [i]);
       expect(await prepared()).toBeGreaterThan(0);
