@@ -99,6 +99,8 @@ let current: Budget | undefined;
 export class Budget {
   readonly limits: Limits;
   readonly what: string;
+  /** What the caller can do if it is exceeded. */
+  hint = 'Reference fewer objects, or split it';
   /** The limits that a single count can exceed; negative if each count must be compared with the limit of the sum. */
   readonly mostNodes: number;
   readonly mostSteps: number;
@@ -197,7 +199,7 @@ export class Budget {
     let most: string | undefined;
     for (const [what, units] of this.#grown) if (units > (most === undefined ? this.units / 2 : (this.#grown.get(most) ?? 0))) most = what;
     const message = `${this.what} becomes too large${most === undefined ? '' : `; the larger part of it comes from ${most}`}`;
-    return badRequest('too_complex', message, { offset, hint: 'Reference fewer objects, or split it' });
+    return badRequest('too_complex', message, { offset, hint: this.hint });
   }
 }
 

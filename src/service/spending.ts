@@ -43,6 +43,13 @@ export class Spending {
     return this.#samples;
   }
 
+  /** Notes a check of a model. @returns whether the request has checked one before */
+  checksModel(): boolean {
+    if (++this.checks === 1) return false;
+    this.models.hint = 'Write the statements about the model before those that read or change other objects, so that it is checked once; or split the script';
+    return true;
+  }
+
   /** True if no more statements may read. */
   get isSpent(): boolean {
     return this.#counts.reads >= LIMITS.reads.most || this.reads.isExceeded;

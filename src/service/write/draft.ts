@@ -260,7 +260,7 @@ export class Draft {
     if (this.#graph !== undefined) return this.#graph;
     const within = <T>(make: () => T): T => this.#budget.run(make, this.#at);
     this.#budget.expect(0);
-    const again = this.#spending.checks++ > 0;
+    const again = this.#spending.checksModel();
     // check the visible part first, so that errors in the script are reported before a datasource is asked
     const seen = within(() => this.#seen?.finish(again));
     const hideErrors = <T>(make: () => T): T => within(() => (this.#seen === undefined ? make() : this.#seen.hideErrors(make, this.#texts)));

@@ -314,6 +314,22 @@ describe('a script that checks its model many times pays for each time:', () => 
   });
 });
 
+it('a script that is too large because it checks its model in turn with policies says how to write it', async () => {
+  const concept = (i: number): string => `CREATE CONCEPT c${i} (k${i} int, PRIMARY KEY (k${i}));`;
+  const policy = (i: number): string => `CREATE POLICY a${i} ON CONCEPT c${i} TO PUBLIC USING (k${i} > 1);`;
+  const inTurn = await scripted(
+    range(100, (i) => concept(i) + policy(i)),
+    { parser },
+  );
+  const apart = await scripted(range(100, concept) + range(100, policy), { parser });
+  const views = await scripted(`${concept(1)}${range(4000, (i) => `CREATE VIEW v${i} AS SELECT k1 FROM svc.c1 WHERE k1 > ${i};`)}`, { parser });
+  expect([inTurn.code, apart.code, views.code]).toEqual(['too_complex', 'accepted', 'too_complex']);
+  expect([inTurn.error?.hint, views.error?.hint]).toEqual([
+    'Write the statements about the model before those that read or change other objects, so that it is checked once; or split the script',
+    'Reference fewer objects, or split it',
+  ]);
+});
+
 describe('a script that checks its model once pays nothing more for it:', () => {
   const concepts = (n: number): string => range(n, (i) => `CREATE CONCEPT c${i} (k${i} int, PRIMARY KEY (k${i}));`);
   it('the units of a check are those of its closures', async () => {
