@@ -39,7 +39,7 @@ export const SIZES = {
   'attacks/hidden-names': { everyKind: [8, 1, 1] },
   'attacks/twin-doors': { everyImpersonated: [4, 1, 1] },
   'attacks/editors-writers': { everyNext: [4, 1, 1] },
-  'attacks/leaks-generated': { worlds: [1, 100], queries: [16, 40, 40] },
+  'attacks/leaks-generated': { worlds: [1, 100], queries: [40, 40, 40] },
   'attacks/leaks-distributed': { worlds: [1, 12, 2], queries: [40, 40, 40], every: [5, 1, 1] },
   'attacks/cached-readers': { models: [1, 200, 16] },
   'attacks/deleted-rows': { worlds: [2, 400, 16], requests: [40, 100] },
