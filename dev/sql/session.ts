@@ -47,12 +47,12 @@ export class Session {
     this.#reset = mayUnlock ? `${RESET}; ${UNLOCK}` : mayLock ? null : RESET;
   }
 
-  /** See `PreparedStatements`. */
+  /** As `PreparedStatements.nameOf`. Undefined too if the session cannot be reset. */
   nameOf(text: string): string | undefined {
     return this.#reset === null ? undefined : this.#prepared.nameOf(text);
   }
 
-  /** See `PreparedStatements`. */
+  /** As `PreparedStatements.forget`. */
   forget(text: string, gone = false): void {
     this.#prepared.forget(text, gone);
   }

@@ -12,8 +12,8 @@ const MAX_NAME_BYTES = 63;
 
 export interface Prepared {
   /**
-   * The statement with all quoted names in double quotes, stand-ins for names over 63 bytes and for names like the planner's, and blanks for comments
-   * (libpg-query takes seconds for a text with thousands of comments).
+   * The statement as the parser gets it. Quoted names are in double quotes. Names of more than 63 bytes, and names that look like the planner's, are
+   * replaced by stand-ins. Comments are replaced by blanks, because libpg-query takes seconds for a text with thousands of comments.
    */
   readonly text: string;
   /** Maps a stand-in to its name (in lower case if it was unquoted). */
@@ -86,7 +86,7 @@ function isAccepted(text: string, isReplaced: (name: string) => boolean): boolea
   return true;
 }
 
-/** Replaces comments, names that need a stand-in, and names in backquotes. */
+/** Replaces comments by blanks, backquotes by double quotes, and the names for which `isReplaced` is true by stand-ins. */
 function rewritten(original: string, tokens: readonly Token[], isReplaced: (name: string) => boolean): Rewritten {
   const { standIns, standIn } = standInsFor(tokens);
   const edits: Edit[] = [];

@@ -258,7 +258,7 @@ class Lens {
     return concept.descendants.some((d) => this.#reads(d) && d.properties.some((p) => fold(p.def.name) === name));
   }
 
-  /** They are kept for the other measures of the concept. */
+  /** The names of a concept. They are computed once for all its measures. */
   #namesOf(concept: CompiledConcept): Names {
     if (this.#names?.concept === concept) return this.#names;
     const own = new Set([...concept.properties.filter((p) => this.#shows(concept, p.def.name)), ...concept.multi].map((p) => fold(p.def.name)));

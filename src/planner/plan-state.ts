@@ -150,7 +150,7 @@ export class PlanState {
     return new PlanState({ ...this.context, ...changes, caller: undefined });
   }
 
-  /** A new alias, unique among those of the plan. Such a name of a text has a stand-in; only the tables of mappings and raw views may have one. */
+  /** A new alias, which the plan does not use yet. A statement of a caller cannot contain it, because its names of this form are replaced by stand-ins. The SQL of mappings and raw views can. */
   alias(): string {
     this.#aliases++;
     return `~${this.#aliases}`;

@@ -10,7 +10,7 @@ export interface Equal {
   /** How many of the names have no known relation. */
   unknown: number;
   /** True if the blocks around this one have the set too; undefined for a single column. */
-  isTold?: boolean;
+  isKnownOutside?: boolean;
   /** The sets of the columns of its expressions. */
   parts: Equal[];
   /** The set that has all of this one since they are equal. */

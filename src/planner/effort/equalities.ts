@@ -65,7 +65,7 @@ export class Equalities {
     const move = (equal: Equal): Equal => {
       const known = moved.get(equal);
       if (known) return known;
-      const own: Equal = { names: [], places: new Set([...equal.places].map((p) => p + at)), unknown: equal.isTold ? 0 : equal.unknown, parts: [] };
+      const own: Equal = { names: [], places: new Set([...equal.places].map((p) => p + at)), unknown: equal.isKnownOutside ? 0 : equal.unknown, parts: [] };
       moved.set(equal, own);
       own.parts = equal.parts.map((part) => move(latest(part)));
       return own;
@@ -89,7 +89,7 @@ export class Equalities {
       }
       if (equal) this.#name(alias, name, at, equal);
     }
-    for (const equal of inner.#several()) if (!equal.isTold) this.#set(`${at} ${this.#equal.size}`, move(equal));
+    for (const equal of inner.#several()) if (!equal.isKnownOutside) this.#set(`${at} ${this.#equal.size}`, move(equal));
   }
 
   /** Notes that a column of a relation is in a set. */
@@ -159,9 +159,9 @@ export class Equalities {
     const [left, right] = [this.#meant(first), this.#meant(second)];
     const [a, b] = [this.#placeOf(left), this.#placeOf(right)];
     const outer = [...(isElsewhere(a) ? [left] : []), ...(isElsewhere(b) ? [right] : [])];
-    const isTold = outer.length > 0 && this.#around(outer, Math.max(0, a ?? 0, b ?? 0));
+    const isKnownOutside = outer.length > 0 && this.#around(outer, Math.max(0, a ?? 0, b ?? 0));
     if (a === undefined || b === undefined) return false;
-    this.#pair(this.#of(left, a), this.#of(right, b), isTold);
+    this.#pair(this.#of(left, a), this.#of(right, b), isKnownOutside);
     return true;
   }
 
@@ -269,11 +269,11 @@ export class Equalities {
     return equal;
   }
 
-  /** @returns the set of both, or the first one @param isTold true if the blocks around this one have the pair too */
-  #pair<T extends Equal | undefined>(a: T, b: Equal | undefined, isTold = false): T | Equal {
+  /** @returns the set of both, or the first one @param isKnownOutside true if the blocks around this one have the pair too */
+  #pair<T extends Equal | undefined>(a: T, b: Equal | undefined, isKnownOutside = false): T | Equal {
     if (!a || !b || a === b) return a;
-    a.isTold = isTold && a.isTold !== false && b.isTold !== false;
-    b.isTold = a.isTold;
+    a.isKnownOutside = isKnownOutside && a.isKnownOutside !== false && b.isKnownOutside !== false;
+    b.isKnownOutside = a.isKnownOutside;
     const [more, less] = a.names.length < b.names.length ? [b, a] : [a, b];
     for (const name of less.names) this.#equal.set(name, more);
     more.names.push(...less.names);

@@ -93,7 +93,7 @@ export function renewLater(runtime: Store & Pick<Runtime, 'now'>, snapshot: Pick
 }
 
 /**
- * What statements need that are no queries of a caller: where a datasource on Citus has its tables now. If it does not say so, each of them may be distributed. No answer of such a
+ * Where a datasource on Citus has its tables now, for statements that are not queries of a caller. If the datasource does not say so, each table may be distributed. No answer of such a
  * statement says that its plan was made for another kind of datasource, so the settings are read first if this isolate does not know them.
  * @returns undefined: nothing
  */

@@ -55,9 +55,9 @@ describe('a union', () => {
     ['of a view next to a distributed table is read by itself', 'SELECT u.id FROM s.v u JOIN s.d1 t ON t.v = u.id', [], 1],
     ['of a view next to a reference table relies on that table', 'SELECT u.id FROM s.v u JOIN s.r1 t ON t.v = u.id', [R1], 0],
     ['of a view in a condition is read by itself', 'SELECT * FROM s.d1 t WHERE t.id IN (SELECT u.id FROM s.v u WHERE u.id > 3)', [], 1],
-    ['that is none, of a table of which nothing is known, may become one next to a distributed table', 'SELECT * FROM s.x u JOIN s.d1 t ON t.v = u.id', [X], 0],
-    ['that may become one by itself relies on nothing', 'SELECT * FROM s.x u', [], 0],
-    ['that may become one next to a reference table relies on that it is none', 'SELECT * FROM s.x u JOIN s.r1 t ON t.v = u.id', [X], 0],
+    ['that an unknown table may become relies on that table next to a distributed one', 'SELECT * FROM s.x u JOIN s.d1 t ON t.v = u.id', [X], 0],
+    ['that an unknown table may become relies on nothing if the table is read by itself', 'SELECT * FROM s.x u', [], 0],
+    ['that an unknown table may become relies on that table next to a reference table', 'SELECT * FROM s.x u JOIN s.r1 t ON t.v = u.id', [X], 0],
   ])('%s', (_, sql, relied, offsets) => {
     expect(separated(sql)).toEqual({ relied, offsets });
   });
