@@ -8,6 +8,7 @@ import { type Caller, LoginQueue } from './sql/login-queue.ts';
 import { Metrics, type PoolState } from './sql/metrics.ts';
 import { PgBackend } from './sql/pg-backend.ts';
 import { type Login, RequestFault } from './sql/protocol.ts';
+import { TimeLimit } from './sql/time-limit.ts';
 import { LOOPBACK, sameSecret, startSqlServer } from './sql-server.ts';
 
 /** The delay of the answer to a wrong password, and the number of simultaneous checks: they make guessing slow. */
@@ -15,6 +16,9 @@ const REFUSAL_MS = 500;
 const CHECKS = 4;
 /** After this time a password that PostgreSQL has accepted is checked again. */
 const TRUST_MS = 60_000;
+
+/** The time limit of a check: for its connection, for its query, and for its end. */
+const CHECK_MS = 10_000;
 
 /** The settings of `npm run gateway`. */
 export interface GatewaySettings {
@@ -82,9 +86,12 @@ export class GatewayBackend implements Backend {
   /** The password that PostgreSQL accepted last, by user. */
   #trusted = new Map<string, Trusted>();
   #checks = new LoginQueue(CHECKS);
+  #checkMs: number;
 
-  constructor(settings: GatewaySettings, metrics?: Metrics) {
+  /** @param checkMs the time limit for the steps of the check of a password */
+  constructor(settings: GatewaySettings, metrics?: Metrics, checkMs = CHECK_MS) {
     this.#settings = settings;
+    this.#checkMs = checkMs;
     this.#metrics = metrics;
     const onUnreachable = (error: unknown) => logUnreachable(settings.target, error);
     this.#backend = new PgBackend((login) => this.#config(login), { max: settings.poolSize, metrics, onUnreachable });
@@ -131,7 +138,8 @@ export class GatewayBackend implements Backend {
   }
 
   async #check(login: Login): Promise<boolean> {
-    const client = new pg.Client({ ...this.#config(login), connectionTimeoutMillis: 10_000 });
+    const client = new pg.Client({ ...this.#config(login), connectionTimeoutMillis: this.#checkMs, query_timeout: this.#checkMs });
+    const limit = new TimeLimit(client, this.#checkMs);
     client.on('error', () => undefined);
     try {
       await client.connect();
@@ -149,7 +157,9 @@ export class GatewayBackend implements Backend {
       logUnreachable(this.#settings.target, error);
       throw new RequestFault(500, 'the database cannot be reached', '08006');
     } finally {
+      limit.begin();
       await client.end().catch(() => undefined);
+      limit.clear();
     }
   }
 }

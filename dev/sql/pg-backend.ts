@@ -3,11 +3,13 @@ import type { Answer } from './answer.ts';
 import type { Backend } from './backend.ts';
 import { canceller } from './canceller.ts';
 import { asFault, cancelled, isGone, isStale, SqlFault } from './fault.ts';
+import './invalid-messages.ts';
 import type { Metrics, PoolState } from './metrics.ts';
 import { beginOf, type Login, RequestFault, type SqlRequest, type Statement } from './protocol.ts';
 import { Session } from './session.ts';
 import { type Patience, SlowReaders } from './slow-readers.ts';
 import { type Running, runStatement, TypeCatalog } from './statement.ts';
+import { TimeLimit } from './time-limit.ts';
 
 /** The PostgreSQL connection for a login of the endpoint: the client's settings, or undefined to refuse the login. */
 export type Connect = (login: Login) => pg.ClientConfig | undefined;
@@ -29,6 +31,11 @@ const PATIENCE: Patience = { slowMs: 5000, patienceMs: 2000 };
 /** `ALTER ROLE ... SET` applies to the next login: a session that is in use all the time would never have the new setting. */
 const LIFETIME_SECONDS = 600;
 
+/** How long PostgreSQL may take to cancel a statement, or to reset a session. A server that the network has lost never answers. */
+const GIVE_UP_MS = 30_000;
+/** The kernel notices a server that the network has lost 10 seconds after this time. */
+const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
+
 /** Options of a PgBackend. */
 export interface PgBackendOptions {
   /** Connections of each login; default 10. */
@@ -39,6 +46,8 @@ export interface PgBackendOptions {
   slowMs?: number;
   /** How long a request waits for a connection until such callers lose theirs; default 2000. */
   patienceMs?: number;
+  /** How long PostgreSQL may take to cancel a statement, or to reset a session, until its connection is closed; default 30,000. */
+  giveUpMs?: number;
   metrics?: Metrics | undefined;
   /** Called when no connection can be opened, or one is lost. */
   onUnreachable?: ((error: unknown) => void) | undefined;
@@ -69,33 +78,40 @@ export class PgBackend implements Backend {
     });
     metrics?.waited((performance.now() - begun) / 1000);
     metrics?.statements(request.statements.length);
-    // A client that loses its connection between two statements emits an error, which would end the process.
-    client.on('error', ignore);
     const { start, stop } = canceller(place.config, client);
-    signal.addEventListener('abort', start, { once: true });
+    const limit = new TimeLimit(client, this.#options.giveUpMs ?? GIVE_UP_MS);
+    const end = () => {
+      limit.begin();
+      start();
+    };
+    signal.addEventListener('abort', end, { once: true });
     const session = this.#session(client);
     const release = async () => {
       place.readers.ended(answer);
-      signal.removeEventListener('abort', start);
+      signal.removeEventListener('abort', end);
+      limit.begin();
       // The last cancellation must have arrived before another request gets the session.
       await stop();
       try {
         await session.clean();
-        client.off('error', ignore);
         client.release();
       } catch (error) {
         client.release(error as Error);
+      } finally {
+        limit.clear();
       }
     };
     try {
       await session.begin();
-      await this.#statements({ client, session, types: place.types, readers: place.readers, answer, stop: start, signal }, request);
+      await this.#statements({ client, session, types: place.types, readers: place.readers, answer, stop: end, signal }, request);
       return release;
     } catch (error) {
       session.failed(request.statements.map(({ query }) => query));
       await release();
       if (error instanceof SqlFault) metrics?.failed(error.fields.code ?? '');
-      throw error instanceof Error && /^Connection terminated|ECONNRESET/.test(error.message) ? this.#unreached(error) : error;
+      throw error instanceof Error && /^Connection terminated|^Client has encountered a connection error|ECONNRESET/.test(error.message)
+        ? this.#unreached(error)
+        : error;
     }
   }
 
@@ -167,8 +183,10 @@ export class PgBackend implements Backend {
       if (!config) throw new RequestFault(401, 'the login is refused');
       const { max = CONNECTIONS, lifetimeSeconds = LIFETIME_SECONDS, slowMs = PATIENCE.slowMs, patienceMs = PATIENCE.patienceMs } = this.#options;
       const times = { connectionTimeoutMillis: WAIT_MS, idleTimeoutMillis: 60_000, maxLifetimeSeconds: lifetimeSeconds };
-      const pool = new pg.Pool({ ...config, ...times, max, pipeline: true });
+      const pool = new pg.Pool({ ...config, ...KEEP_ALIVE, ...times, max, pipeline: true });
       pool.on('error', ignore);
+      // A client that loses its connection between two statements emits an error, which would end the process.
+      pool.on('connect', (client) => void client.on('error', ignore));
       place = { config, pool, types: new TypeCatalog(), readers: new SlowReaders({ slowMs, patienceMs }) };
       this.#places.set(key, place);
     }
