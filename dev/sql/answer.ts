@@ -43,6 +43,11 @@ export class Answer {
     return this.#bytes;
   }
 
+  /** Whether no text has been added. */
+  get isEmpty(): boolean {
+    return this.#bytes === 0 && this.#pending === '';
+  }
+
   /** Closes the connection to the caller. */
   abort(): void {
     this.#response.destroy();

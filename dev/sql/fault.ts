@@ -40,5 +40,14 @@ export function asFault(error: unknown): unknown {
 export const isStale = (error: unknown): boolean =>
   isGone(error) || (error instanceof SqlFault && error.fields.code === '0A000' && error.fields.routine === 'RevalidateCachedQuery');
 
+/**
+ * Whether PostgreSQL refuses a prepared statement, or a value of a parameter, possibly because the types of its parameters are those of earlier columns. Nothing
+ * has been done, but rows may have been sent.
+ */
+export const isMistyped = (error: unknown): boolean => {
+  const { code = '', where = '' } = error instanceof SqlFault ? error.fields : {};
+  return code.startsWith('42') || (code.startsWith('22') && /portal\b.*\$\d/i.test(where));
+};
+
 /** Whether PostgreSQL does not have the prepared statement: invalid_sql_statement_name. */
 export const isGone = (error: unknown): boolean => error instanceof SqlFault && error.fields.code === '26000';

@@ -2,7 +2,7 @@ import pg from 'pg';
 import type { Answer } from './answer.ts';
 import type { Backend } from './backend.ts';
 import { canceller } from './canceller.ts';
-import { asFault, cancelled, isGone, isStale, SqlFault } from './fault.ts';
+import { asFault, cancelled, isGone, isMistyped, isStale, SqlFault } from './fault.ts';
 import './invalid-messages.ts';
 import type { Metrics, PoolState } from './metrics.ts';
 import { beginOf, type Login, RequestFault, type SqlRequest, type Statement } from './protocol.ts';
@@ -212,7 +212,7 @@ async function single(run: Run, { statements, rawText }: SqlRequest): Promise<vo
   try {
     session.ended(await send(name));
   } catch (error) {
-    if (name === undefined || !isStale(error)) throw error;
+    if (name === undefined || !(isStale(error) || (isMistyped(error) && statement.params.length > 0 && run.answer.isEmpty))) throw error;
     session.forget(statement.query, isGone(error));
     session.ended(await send(undefined));
   }

@@ -6,6 +6,36 @@ const MAX_PREPARED = 100;
 /** Longer texts are never prepared. */
 const MAX_CHARACTERS = 32 * 1024;
 
+/** How long a statement is used whose parameters have the types that PostgreSQL found when it was prepared: columns may have other types since. */
+const INFERRED_MS = 60_000;
+/** A parameter without a cast. */
+const INFERRED = /\$\d+\b(?!\s*::)/;
+
+/** Literals, and what may contain quotes that begin none. */
+const TOKENS = /\$(\w*)\$[\s\S]*?\$\1\$|(?<!\w)e'(?:[^'\\]|\\[\s\S]|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|--|\/\*/gi;
+/** Words that PostgreSQL replaces by a time when it prepares `'now'::timestamptz`, also in arrays and ranges. */
+const TIMES = /(?<![a-z])(?:now|today|tomorrow|yesterday)(?![a-z])/i;
+/** Literals in which such a word may be written otherwise: with escapes of letters, or in two parts. */
+const WRITTEN_OTHERWISE = /(?<!\w)e'[^']*\\[0-7xubfnrt]|(?<!\w)u&'|'[^\S\n\r]*(?:--.*)?[\n\r]\s*(?:--|')/i;
+
+/** Whether the value of a literal of a text may depend on the time. Calls of now() do not matter. */
+export function readsClock(text: string): boolean {
+  if (WRITTEN_OTHERWISE.test(text)) return true;
+  if (!TIMES.test(text)) return false;
+  for (const [token] of text.matchAll(TOKENS)) {
+    // a quote in a comment
+    if (token === '--' || token === '/*') return true;
+    if (token[0] !== '"' && TIMES.test(token)) return true;
+  }
+  return false;
+}
+
+interface Named {
+  readonly name: string;
+  /** When it is prepared again; undefined: never. */
+  readonly until: number | undefined;
+}
+
 /** A part of `pg`'s clients that its types do not declare: the names of the statements that it has prepared. */
 interface Inner {
   readonly connection: { readonly parsedStatements: Record<string, string> };
@@ -15,38 +45,47 @@ interface Inner {
 export class PreparedStatements {
   readonly #client: pg.ClientBase;
   /** Names by text, in the order of their last use. Names are random, so that no text of a caller can name them. */
-  readonly #names = new Map<string, string>();
+  readonly #names = new Map<string, Named>();
   /** Texts that were used once. */
   readonly #seen = new Set<string>();
   /** Statements to deallocate. */
   #dropped: string[] = [];
 
-  constructor(client: pg.ClientBase) {
+  readonly #now: () => number;
+
+  constructor(client: pg.ClientBase, now = (): number => performance.now()) {
     this.#client = client;
+    this.#now = now;
   }
 
   /** The name under which to run a text: it is prepared when it is used for the second time. Undefined: without a name. */
   nameOf(text: string): string | undefined {
     if (text.length > MAX_CHARACTERS) return undefined;
-    let name = this.#names.get(text);
-    if (name === undefined) {
+    let named = this.#names.get(text);
+    if (named?.until !== undefined && named.until <= this.#now()) {
+      this.forget(text);
+      this.#seen.add(text);
+      named = undefined;
+    }
+    if (named === undefined) {
       if (!this.#seen.delete(text)) {
         this.#seen.add(text);
         dropFirst(this.#seen, MAX_PREPARED);
         return undefined;
       }
-      name = `gateway_${randomBytes(12).toString('hex')}`;
+      if (readsClock(text)) return undefined;
+      named = { name: `gateway_${randomBytes(12).toString('hex')}`, until: INFERRED.test(text) ? this.#now() + INFERRED_MS : undefined };
     }
     this.#names.delete(text);
-    this.#names.set(text, name);
+    this.#names.set(text, named);
     const [oldest] = this.#names.keys();
     if (this.#names.size > MAX_PREPARED && oldest !== undefined) this.forget(oldest);
-    return name;
+    return named.name;
   }
 
   /** Forgets a prepared statement: PostgreSQL refuses its plan, or there are too many. `gone`: PostgreSQL does not have it any more. */
   forget(text: string, gone = false): void {
-    const name = this.#names.get(text);
+    const name = this.#names.get(text)?.name;
     if (name === undefined) return;
     this.#names.delete(text);
     // a DEALLOCATE of a statement that PostgreSQL does not have would fail, and the commands around it too
@@ -64,7 +103,7 @@ export class PreparedStatements {
 
   /** PostgreSQL has no prepared statement any more. */
   clear(): void {
-    for (const name of this.#names.values()) delete this.#parsed[name];
+    for (const { name } of this.#names.values()) delete this.#parsed[name];
     this.#names.clear();
     this.#dropped = [];
   }

@@ -122,6 +122,25 @@ describe.skipIf(postgresPrograms() === undefined)('a session of the gateway', ()
       expect(await rows('SELECT count(*)::int FROM pg_prepared_statements WHERE length(statement) > 32768')).toEqual([[0]]);
     });
 
+    it.each([
+      "SELECT 'now'::timestamptz",
+      "SELECT timestamp 'NOW', now()",
+      "SELECT tstzrange '[now,tomorrow)'",
+      "SELECT '{now}'::timestamptz[]",
+      "SELECT E'n\\x6fw'::timestamptz",
+      "SELECT U&'\\006eow'::timestamptz",
+      "SELECT 'no'\n  'w'::timestamptz",
+      "SELECT 'no' -- in two parts\n  'w'::time",
+      "SELECT 'now ()'::time",
+      'SELECT $x$now$x$::time',
+      "SELECT 1 /* ' */, 'now'::time",
+    ])('no literal of the present time: %s', async (sql) => {
+      for (const _ of 'ab') await rows(sql);
+      const [[third], [fourth]] = [await rows(sql), await rows(sql)] as [unknown[], unknown[]];
+      expect(fourth).not.toEqual(third);
+      expect(await rows('SELECT count(*)::int FROM pg_prepared_statements WHERE statement = $1', [sql])).toEqual([[0]]);
+    });
+
     it('without a name that a caller could guess', async () => {
       await warm('SELECT b FROM public.thing');
       const names = (await rows('SELECT name FROM pg_prepared_statements')) ?? [];
@@ -149,6 +168,21 @@ describe.skipIf(postgresPrograms() === undefined)('a session of the gateway', ()
       await warm(all);
       expect(await rows(all)).toEqual(expected);
       expect(await pid()).toBe(session);
+    });
+
+    it.each([
+      ['a text', 'ALTER TABLE thing ALTER a TYPE text', 'y', []],
+      ['a larger number', 'ALTER TABLE thing ALTER a TYPE bigint', '5000000000', []],
+      ['an array', 'ALTER TABLE thing ALTER a TYPE int[] USING ARRAY[a]', '{1}', [['x']]],
+    ])('parameters of another type: %s', async (_, ddl, value, expected) => {
+      const sql = 'SELECT b FROM public.thing WHERE a = $1';
+      await warm(sql, ['1']);
+      await admin.query(ddl);
+      expect(await rows(sql, [value])).toEqual(expected);
+      await warm(sql, [value]);
+      expect(await rows(sql, [value])).toEqual(expected);
+      // a wrong value is refused as always
+      expect((await run('SELECT $1::int', ['z'])).code).toBe('22P02');
     });
 
     it('a new index, statistics and a dropped table', async () => {
