@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { freePort } from '../../dev/scratch-postgres.ts';
 import { startBuilt, startWatching, untilHealthy } from '../../dev/start/worker.ts';
+import { patience } from '../support/generated.ts';
 import { Start, sql } from './support/npm-start-process.ts';
 
 let dir: string;
@@ -31,7 +32,7 @@ const get = async (session: Record<string, string>, path: string) => {
 
 describe('npm start', () => {
   it('gets ready, passes every setting on unchanged, keeps secrets out of command lines, ends with all its processes, and starts again after a kill', {
-    timeout: 400_000,
+    timeout: 4 * patience(100_000),
   }, async () => {
     const odd = {
       ODD_TEXT: `a$b $HOME \\n 'x' # "y" = é 🌍`,
@@ -111,26 +112,6 @@ describe('npm start', () => {
     }
   });
 
-  it('waits for a port that a connection of another process has meanwhile', async () => {
-    const taken = createServer();
-    await new Promise<void>((resolve) => taken.listen(port, '127.0.0.1', resolve));
-    const lines: string[] = [];
-    const onLine = (line: string): void => {
-      lines.push(line);
-      if (/port is in use, trying again/.test(line)) taken.close();
-    };
-    const worker = await startBuilt({ port, settings: {}, persistDir: join(dir, 'state'), stateDir: dir, onLine });
-    try {
-      await Promise.race([worker.listens, worker.ended.then((last) => Promise.reject(new Error(last)))]);
-      const said = lines.filter((line) => /^host: /.test(line));
-      expect(said[0]).toBe('host: the port is in use, trying again');
-      expect(said.at(-1)).toBe(`host: ready on http://127.0.0.1:${port}`);
-    } finally {
-      await worker.stop();
-      taken.close();
-    }
-  });
-
   it('fails with one line, without the password, if the database cannot be reached', async () => {
     const nowhere = await freePort();
     await fails(
@@ -151,20 +132,46 @@ describe('npm start', () => {
   });
 });
 
+/** The Worker on this port has no pages or API that show or change its storage. */
+async function hidesStorage(): Promise<void> {
+  const base = `http://127.0.0.1:${port}`;
+  const explorer = '/cdn-cgi/explorer/api';
+  for (const path of ['/cdn-cgi/explorer', explorer, `${explorer}/storage/kv/namespaces`, `${explorer}/workers/durable_objects/namespaces`])
+    expect([path, (await fetch(base + path)).status]).toEqual([path, 404]);
+  const entry = `${base}${explorer}/storage/kv/namespaces/CACHE/values/forged`;
+  expect((await fetch(entry, { method: 'PUT', body: 'x' })).status).toBe(404);
+}
+
 describe('a Worker on this machine', () => {
-  it.each([
-    ['npm start', startBuilt],
-    ['npm run dev', startWatching],
-  ])('of %s has no pages or API that show or change its storage', { timeout: 240_000 }, async (_, start) => {
-    const worker = await start({ port, settings: {}, persistDir: join(dir, 'worker'), stateDir: dir, onLine: () => undefined });
+  it('of npm start waits for a port that a connection of another process has meanwhile, and then hides its storage', {
+    timeout: patience(240_000),
+  }, async () => {
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(port, '127.0.0.1', resolve));
+    const lines: string[] = [];
+    const onLine = (line: string): void => {
+      lines.push(line);
+      if (/port is in use, trying again/.test(line)) taken.close();
+    };
+    const worker = await startBuilt({ port, settings: {}, persistDir: join(dir, 'state'), stateDir: dir, onLine });
     try {
-      const base = `http://127.0.0.1:${port}`;
-      await untilHealthy(worker, `${base}/svc/api/health`);
-      const explorer = '/cdn-cgi/explorer/api';
-      for (const path of ['/cdn-cgi/explorer', explorer, `${explorer}/storage/kv/namespaces`, `${explorer}/workers/durable_objects/namespaces`])
-        expect([path, (await fetch(base + path)).status]).toEqual([path, 404]);
-      const entry = `${base}${explorer}/storage/kv/namespaces/CACHE/values/forged`;
-      expect((await fetch(entry, { method: 'PUT', body: 'x' })).status).toBe(404);
+      await Promise.race([worker.listens, worker.ended.then((last) => Promise.reject(new Error(last)))]);
+      const said = lines.filter((line) => /^host: /.test(line));
+      expect(said[0]).toBe('host: the port is in use, trying again');
+      expect(said.at(-1)).toBe(`host: ready on http://127.0.0.1:${port}`);
+      await untilHealthy(worker, `http://127.0.0.1:${port}/svc/api/health`, patience(120_000));
+      await hidesStorage();
+    } finally {
+      await worker.stop();
+      taken.close();
+    }
+  });
+
+  it('of npm run dev hides its storage', { timeout: patience(240_000) }, async () => {
+    const worker = await startWatching({ port, settings: {}, persistDir: join(dir, 'worker'), stateDir: dir, onLine: () => undefined });
+    try {
+      await untilHealthy(worker, `http://127.0.0.1:${port}/svc/api/health`, patience(120_000));
+      await hidesStorage();
     } finally {
       await worker.stop();
     }

@@ -60,6 +60,8 @@ export const SIZES = {
   'integration/model-round-trips': { models: [2, 20_000, 60] },
   // Requests. `everyRefused`: of the refused statements that the test of the guard has.
   'integration/corpus': { everyRefused: [3, 1, 1] },
+  // `everyFault`: of the faults of a database, for a kind of statement; each fault is tried for one of them.
+  'integration/faults': { everyFault: [2, 1, 1] },
   'integration/hostile': { requests: [250, 100_000, 4000] },
   'integration/hostile-raw': { requests: [120, 20_000, 2000] },
   'integration/filters': { everyPayload: [40, 1], filters: [40, 2500], fewer: [20, 1000], values: [300, 20_000], patterns: [60, 4000] },

@@ -3,9 +3,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { patience } from '../../support/generated.ts';
 
 export const PROJECT = fileURLToPath(new URL('../../../', import.meta.url));
-const READY_MS = 100_000;
+const READY_MS = patience(100_000);
 
 /** One `node dev/start.ts`, in its own process group as in a terminal. */
 export class Start {

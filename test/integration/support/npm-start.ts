@@ -5,9 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../../dev/scratch-postgres.ts';
+import { patience } from '../../support/generated.ts';
 
 const PROJECT = fileURLToPath(new URL('../../../', import.meta.url));
-const READY_MS = 100_000;
+const READY_MS = patience(100_000);
 
 export interface Started {
   readonly base: string;
