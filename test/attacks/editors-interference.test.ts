@@ -6,7 +6,8 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { DEEP, generated, patience, SEED } from '../support/generated.ts';
+import { checkUntil } from '../support/checked.ts';
+import { DEEP, patience, SEED } from '../support/generated.ts';
 import { sizesOf } from '../support/sizes.ts';
 import { PROBES, script } from './generated/editing-scripts.ts';
 import { filled, MODEL, POLICIES, TABLES } from './generated/hidden-values.ts';
@@ -53,7 +54,7 @@ describe.each(KINDS)('under %s', (_, policies, at) => {
         await pair.s.rows(`ROLLBACK ONTOLOGY ${ontology} TO VERSION '${base}'`, ontology);
       }
     });
-    const { failed, errorInstance, counterexample } = await fc.check(property, { ...generated(SIZES.scripts, SIZES.scripts), endOnFailure: true });
+    const { failed, errorInstance, counterexample } = await checkUntil(property, SIZES.scripts, () => (counts.get('probes with rows') ?? 0) > 50);
     if (DEEP) process.stderr.write(`${POLICIES[at]?.[0]}: ${[...counts].map(([k, n]) => `${k}: ${n}`).join(', ')}\n`);
     if (failed)
       throw new Error(

@@ -4,7 +4,8 @@
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { DEEP, generated, patience, SEED } from '../support/generated.ts';
+import { checkUntil } from '../support/checked.ts';
+import { DEEP, patience, SEED } from '../support/generated.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { sizesOf } from '../support/sizes.ts';
 import { ask } from './generated/closed-queries.ts';
@@ -69,7 +70,7 @@ describe('an editor with rights on some concepts', () => {
         `queries ${granted}, edits ${edited}, the reader ${reads}\n${scripts.join('\n;;\n')}\n${at < queries.length ? 'editor' : 'reader'}: ${queries[at % queries.length]}\n${answers[0]?.[at]}\n${answers[1]?.[at]}`,
       );
     });
-    const { failed, errorInstance } = await fc.check(property, { ...generated(SIZES.models, SIZES.models), endOnFailure: true });
+    const { failed, errorInstance } = await checkUntil(property, SIZES.models, () => accepted > count / 8 && right > count * 20);
     if (failed) throw new Error(`SEED=${SEED}\n${(errorInstance as Error | undefined)?.message ?? ''}`);
     if (DEEP) process.stderr.write(`${count} models, scripts ${[...codes].map(([k, n]) => `${k}: ${n}`).join(', ')}, ${right} right answers\n`);
     expect(accepted).toBeGreaterThan(count / 8);

@@ -9,7 +9,8 @@ import { likePattern } from '../../src/language/filters-like.ts';
 import { typedValue } from '../../src/language/filters-values.ts';
 import { quoteLiteral } from '../../src/language/quote.ts';
 import { typeNamed } from '../../src/planner/filter/subject.ts';
-import { generated, patience } from '../support/generated.ts';
+import { checkUntil } from '../support/checked.ts';
+import { patience, SEED } from '../support/generated.ts';
 import { type Answer, startService, type TestService } from '../support/service.ts';
 import { oneIn, sizesOf } from '../support/sizes.ts';
 import { MODEL, TABLES } from '../unit/planner/corpus/model.ts';
@@ -147,10 +148,17 @@ function filters(subjects: typeof VALUES, columns: readonly string[], key: strin
   return fc.tuple(groups, extras).map(([g, e]) => [...g, ...e]);
 }
 
-/** The number of filters that return rows. */
-async function again(kind: 'concept' | 'view', name: string, arbitrary: fc.Arbitrary<Pairs>, numRuns: number): Promise<number> {
+/** Checks a property until it has counted more than `least`. @throws Error with the smallest example that fails */
+async function checkMore<T>(property: fc.IAsyncProperty<T>, runs: number, counted: () => number, least: number): Promise<void> {
+  const { failed, errorInstance, counterexample } = await checkUntil(property, runs, () => counted() > least, true);
+  if (failed) throw new Error(`SEED=${SEED} ${JSON.stringify(counterexample)}`, { cause: errorInstance });
+  expect(counted()).toBeGreaterThan(least);
+}
+
+/** Checks filters, of which more than `least` must return rows. */
+async function again(kind: 'concept' | 'view', name: string, arbitrary: fc.Arbitrary<Pairs>, numRuns: number, least: number): Promise<void> {
   let found = 0;
-  await fc.assert(
+  await checkMore(
     fc.asyncProperty(arbitrary, async (pairs) => {
       const answer = await of(kind, name, pairs);
       const rows = rowsOf(answer);
@@ -160,9 +168,10 @@ async function again(kind: 'concept' | 'view', name: string, arbitrary: fc.Arbit
       // once more with the cached plan
       expect(rowsOf(await of(kind, name, pairs)).sort()).toEqual(rows);
     }),
-    generated(numRuns, numRuns),
+    numRuns,
+    () => found,
+    least,
   );
-  return found;
 }
 
 describe('executed_query gives the same rows', () => {
@@ -171,39 +180,29 @@ describe('executed_query gives the same rows', () => {
   it(
     'of any filter on a concept',
     async () => {
-      expect(
-        await again(
-          'concept',
-          'anything',
-          filters(OWN, ['id', 's', 'above[anything].s', 'word', 'above', 'below[anything].entity_id'], undefined, ['AND', 'or']),
-          SIZES.filters,
-        ),
-      ).toBeGreaterThan(SIZES.filters / 5);
+      const any = filters(OWN, ['id', 's', 'above[anything].s', 'word', 'above', 'below[anything].entity_id'], undefined, ['AND', 'or']);
+      await again('concept', 'anything', any, SIZES.filters, SIZES.filters / 5);
     },
     patience(120_000),
   );
   it(
     'of any filter on a concept with a limit',
     async () => {
-      expect(await again('concept', 'Anything', filters(single, ['s', 'above[anything].s', 'entity_label'], 'id', ['AND', 'OR']), SIZES.fewer)).toBeGreaterThan(
-        SIZES.fewer / 4,
-      );
+      await again('concept', 'Anything', filters(single, ['s', 'above[anything].s', 'entity_label'], 'id', ['AND', 'OR']), SIZES.fewer, SIZES.fewer / 4);
     },
     patience(120_000),
   );
   it(
     'of any filter on a view',
     async () => {
-      expect(await again('view', 'plain', filters(VALUES, ['i', 's', 'above[anything].s'], 'id', ['AND', 'OR', 'and']), SIZES.fewer)).toBeGreaterThan(
-        SIZES.fewer / 4,
-      );
+      await again('view', 'plain', filters(VALUES, ['i', 's', 'above[anything].s'], 'id', ['AND', 'OR', 'and']), SIZES.fewer, SIZES.fewer / 4);
     },
     patience(120_000),
   );
   it(
     'of any filter on a cube',
     async () => {
-      expect(await again('view', 'sums', filters(CUBE, ['s', 'b', 'total', 'days'], undefined, ['AND']), SIZES.fewer)).toBeGreaterThan(SIZES.fewer / 4);
+      await again('view', 'sums', filters(CUBE, ['s', 'b', 'total', 'days'], undefined, ['AND']), SIZES.fewer, SIZES.fewer / 4);
     },
     patience(120_000),
   );
@@ -405,7 +404,7 @@ describe('values in the database', () => {
         fc.json(),
       );
       let fitting = 0;
-      await fc.assert(
+      await checkMore(
         fc.asyncProperty(fc.constantFrom(...types), value, async (name, text) => {
           const type = typeNamed(name);
           const found = type && typedValue(type, text);
@@ -415,9 +414,10 @@ describe('values in the database', () => {
           const [row] = await service.rows(sql, 'shop');
           expect(row?.a, sql).toBe(row?.b);
         }),
-        generated(SIZES.values, SIZES.values),
+        SIZES.values,
+        () => fitting,
+        SIZES.values / 14,
       );
-      expect(fitting).toBeGreaterThan(SIZES.values / 14);
     },
     patience(120_000),
   );
@@ -428,7 +428,7 @@ describe('values in the database', () => {
       const char = fc.constantFrom('a', 'b', 'c', '%', '_', '[', ']', '^', '-', '\\', '.', '\n', 'é', '東');
       const text = fc.string({ unit: char, maxLength: 5 });
       let matched = 0;
-      await fc.assert(
+      await checkMore(
         fc.asyncProperty(fc.string({ unit: char, maxLength: 6 }), fc.array(text, { minLength: 20, maxLength: 20 }), async (pattern, texts) => {
           const reference = referenceOf(pattern);
           if (reference === undefined) return;
@@ -438,9 +438,10 @@ describe('values in the database', () => {
           matched += expected.filter(Boolean).length;
           expect(Object.values(rows[0] ?? {}), `${pattern} on ${JSON.stringify(texts)}`).toEqual(expected);
         }),
-        generated(SIZES.patterns, SIZES.patterns),
+        SIZES.patterns,
+        () => matched,
+        SIZES.patterns / 8,
       );
-      expect(matched).toBeGreaterThan(SIZES.patterns / 8);
     },
     patience(60_000),
   );

@@ -7,7 +7,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadNodeParser } from '../../src/cli/node-parser.ts';
 import { printModel } from '../../src/language/print.ts';
 import type { Model } from '../../src/ontology/model.ts';
-import { generated, patience } from '../support/generated.ts';
+import { checkUntil } from '../support/checked.ts';
+import { patience, SEED } from '../support/generated.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { sizesOf } from '../support/sizes.ts';
 import { type Parts, seenParts, twinOf } from '../support/twin.ts';
@@ -81,7 +82,8 @@ describe('an ontology seen in part', () => {
       let rows = 0;
       let kept = 0;
       let shown = 0;
-      await fc.assert(
+      const isEnough = (): boolean => compared > 25 * SIZES.models && rows > SIZES.models / 3 && shown > SIZES.models / 3 && kept > 2 * shown;
+      const { failed, errorInstance } = await checkUntil(
         fc.asyncProperty(cases, async ({ c, model, parts }) => {
           const ready = parts && (await made(c, model, parts));
           if (!ready || !parts) return;
@@ -140,8 +142,10 @@ describe('an ontology seen in part', () => {
               if (mine.startsWith('4')) await same((o) => ask(token, path(o)));
             }
         }),
-        { ...generated(SIZES.models, SIZES.models), endOnFailure: true },
+        SIZES.models,
+        isEnough,
       );
+      if (failed) throw new Error(`SEED=${SEED}`, { cause: errorInstance });
       expect(compared).toBeGreaterThan(25 * SIZES.models);
       expect(rows).toBeGreaterThan(SIZES.models / 3);
       // some were shown in both, some not in the larger one

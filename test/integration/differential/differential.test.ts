@@ -17,8 +17,11 @@ const PER_WORLD = 20;
 const MOST_SHRINKS = 800;
 const cases = Number(process.env.CASES ?? SIZES.queries);
 
-const check = (worlds: number, look: (c: Case) => Promise<readonly Outcome[]>) =>
-  checkCases({ cases: new Cases(PER_WORLD), worlds, mostShrinks: MOST_SHRINKS, given: `CASES=${cases}`, look });
+type Counts = ReadonlyMap<string, number>;
+const check = (worlds: number, look: (c: Case) => Promise<readonly Outcome[]>, isEnough: (counts: Counts) => boolean) =>
+  checkCases({ cases: new Cases(PER_WORLD), worlds, mostShrinks: MOST_SHRINKS, given: `CASES=${cases}`, look, isEnough });
+/** The part of the queries that had such an outcome. */
+const share = (counts: Counts, kind: string): number => (counts.get(kind) ?? 0) / ((counts.get('worlds') ?? 0) * PER_WORLD);
 
 describe('the planner and the second opinion agree', () => {
   let harness: Harness;
@@ -29,29 +32,29 @@ describe('the planner and the second opinion agree', () => {
   afterAll(() => harness.close());
 
   it(`on ${cases} queries over generated ontologies and rows`, { timeout: 3_600_000 }, async () => {
-    const counts = await check(Math.ceil(cases / PER_WORLD), (c) => harness.outcomes(c));
+    const isEnough = (counts: Counts): boolean => share(counts, 'rows') > 0.5 && (counts.get('proved') ?? 0) > 0;
+    const counts = await check(Math.ceil(cases / PER_WORLD), (c) => harness.outcomes(c), isEnough);
     console.log(`differential: ${shown(counts)}, cached ${harness.readCaches}, cubes ${harness.readCubes}, views ${harness.readViews}`);
     // about half of the worlds have cached mappings, some have views
     if (cases >= 400 && process.env.CACHES !== 'none') expect(Math.min(harness.readCaches, harness.readViews)).toBeGreaterThan(0);
-    const all = Math.ceil(cases / PER_WORLD) * PER_WORLD;
-    const share = (kind: string) => (counts.get(kind) ?? 0) / all;
     // Queries that the planner does not support, or that are too large for a quick test, may only be exceptions.
-    expect(share('not_yet')).toBeLessThanOrEqual(0.02);
-    expect(share('large')).toBeLessThanOrEqual(0.02);
+    expect(share(counts, 'not_yet')).toBeLessThanOrEqual(0.02);
+    expect(share(counts, 'large')).toBeLessThanOrEqual(0.02);
     // Queries without rows or refused prove little: most have some.
-    expect(share('rows')).toBeGreaterThan(0.5);
+    expect(share(counts, 'rows')).toBeGreaterThan(0.5);
     expect(counts.get('proved') ?? 0).toBeGreaterThan(0);
   });
 
   it('rows(Q) = rows(Q where p) + rows(Q where not p) + rows(Q where p is null)', { timeout: 3_600_000 }, async () => {
-    const counts = await check(Math.ceil(cases / PER_WORLD / 5), async (c) => {
+    const partitions = async (c: Case): Promise<Outcome[]> => {
       const out: Outcome[] = [];
       for (const q of c.queries) {
         const o = await harness.partition(c, q);
         if (o) out.push(o);
       }
       return out;
-    });
+    };
+    const counts = await check(Math.ceil(cases / PER_WORLD / 5), partitions, (so) => (so.get('same') ?? 0) > 0);
     expect(counts.get('same') ?? 0).toBeGreaterThan(0);
   });
 });
