@@ -2,6 +2,7 @@
  * The whole service in plain Node: routes, operations, planner, engine and catalog over a database with an empty catalog, without the Workers runtime, so that a
  * test can inspect the requests to the database.
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import { migrate, runOverHttp } from '../../dev/migrate.ts';
 import { CATALOG_OWNER, READER } from '../../dev/roles.ts';
 import { type LocalPostgres, type LocalPostgresOptions, startLocalPostgres } from '../../dev/testing.ts';
@@ -38,10 +39,20 @@ export interface ServiceOptions {
   readonly database?: LocalPostgresOptions;
 }
 
-/** An answer, repeated while the catalog or the database does not answer in time: on a machine that is busy for minutes, one request in 50,000 is slow. */
+/**
+ * How often a request is repeated that has this status. On a busy machine the catalog or the datasource does not answer in time; to give up a request restarts
+ * the embedded database, which takes long there.
+ */
+const REPEATED: Readonly<Record<number, number>> = { 502: 8, 503: 8, 504: 3 };
+const LONGEST_PAUSE_MS = 5000;
+
+/** An answer, repeated while the catalog or the database cannot be reached or does not answer in time. A failure that does not depend on the machine stays. */
 export async function reached<T extends { readonly status: number }>(ask: () => Promise<T>): Promise<T> {
   let answer = await ask();
-  for (let more = 3; [503, 504].includes(answer.status) && more > 0; more--) answer = await ask();
+  for (let n = 0; n < (REPEATED[answer.status] ?? 0); n++) {
+    await pause(Math.min(100 * 2 ** n, LONGEST_PAUSE_MS));
+    answer = await ask();
+  }
   return answer;
 }
 
