@@ -274,7 +274,8 @@ export class Draft {
     const inForce = this.#inForce;
     if (inForce !== undefined) hideErrors(() => checkCircles(inForce, checked.graph, parser, checked.affected, { product, allowedFunctions }));
     within(() => requireSameConditions(context, usable, { before: this.#inForce, whole: checked.graph }, { pieces: this.#pieces.values(), last: this.#at }));
-    if (this.#changed) within(() => hidePolicies(this.#seen, () => checkPolicies(context, checked.graph, this.row.policies, this.#at, again)));
+    const change = { before: this.#setFunctions ? undefined : inForce, after: checked.graph }; // other functions may be allowed
+    if (this.#changed) within(() => hidePolicies(this.#seen, () => checkPolicies(context, change, this.row.policies, this.#at, again)));
     const planned = { graph: checked.graph, allowedFunctions, activeDatasource: context.activeDatasource };
     const questions = within(() => questionsAbout(this.#runtime, this.#caller, planned, this.#context.places));
     this.#model = await described(this.#runtime, checked.graph.model, questions);

@@ -7,6 +7,7 @@ import type { PropertyDef } from '../../ontology/model.ts';
 import { findType } from '../../ontology/types.ts';
 import { checkMaskExpression, checkRowCondition } from '../../planner/enforcement/policy-check.ts';
 import type { PlanContext } from '../../planner/plan/context.ts';
+import { Touched } from '../../planner/touched/index.ts';
 import { usedByPolicy } from '../caller/policies.ts';
 
 /** Offsets of the parts of a policy in the script that creates it. */
@@ -62,22 +63,39 @@ function checkMask(context: PlanContext, def: PropertyDef, concept: Concept | un
   checkMaskExpression(context, [...known, def], mask.expression, places?.sql);
 }
 
+/** The versions between which a model changes. */
+export interface Changed {
+  /** The version that the policies are valid for; undefined if there is none, so that all policies are checked. */
+  readonly before: Graph | undefined;
+  readonly after: Graph;
+}
+
+/** True if a change of the model may affect whether a policy is valid. */
+function concerns(touched: Touched, policy: PolicyRow): boolean {
+  return policy.kind === 'row'
+    ? touched.hasRule({ concept: policy.concept, conditions: [{ policy: policy.name, condition: policy.condition }] })
+    : touched.hasMask(policy);
+}
+
 /**
- * Checks that policies are still valid for a changed model.
+ * Checks that policies are still valid for a changed model. Those that the change does not affect are not planned.
  * @param again true: a request has checked them before, and pays for most of the cost of a new policy
  * @throws SvcError 400 `in_use`, which names the first policy that would become invalid
  */
 export function checkPolicies(
   context: Omit<PlanContext, 'graph'>,
-  graph: Graph,
+  { before, after }: Changed,
   policies: readonly PolicyRow[],
   offset: number | undefined,
   again = false,
 ): void {
+  if (policies.length === 0) return;
+  const touched = before && Touched.between(before, after);
   for (const policy of policies) {
+    if (touched !== undefined && !concerns(touched, policy)) continue;
     if (again) visited(stepsOfStored(policy.kind === 'row' ? policy.condition.length : 0) / 2);
     try {
-      checkPolicy(context, graph, policy);
+      checkPolicy(context, after, policy);
     } catch (error) {
       if (error instanceof SvcError && error.status === 400) throw usedByPolicy(policy, error.message, offset);
       throw error;

@@ -32,6 +32,8 @@ export function genCase(r: Rng, parser: SqlParser): Case | undefined {
   const graph = ifValid(() => compile(run(specText(spec)).graph.model, ONTOLOGY));
   if (graph === undefined) return undefined;
   const context = { parser, product: 'svc', activeDatasource: 'main', allowedFunctions: new Set<string>() };
-  const policies = genPolicies(r, spec).filter((p) => ifValid(() => checkPolicies(context, graph, [policyRow(p)], undefined) ?? true) !== undefined);
+  const policies = genPolicies(r, spec).filter(
+    (p) => ifValid(() => checkPolicies(context, { before: undefined, after: graph }, [policyRow(p)], undefined) ?? true) !== undefined,
+  );
   return { spec, graph, tables: [...tables, ...NEW_TABLES], policies };
 }

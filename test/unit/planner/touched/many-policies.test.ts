@@ -1,0 +1,92 @@
+/** An ontology with many long policies can be changed where they do not read it. */
+import { describe, expect, it } from 'vitest';
+import type { PolicyRow } from '../../../../src/catalog/policies.ts';
+import { keepModel } from '../../../../src/catalog/versions.ts';
+import { loadNodeParser } from '../../../../src/cli/node-parser.ts';
+import { compile } from '../../../../src/ontology/compile.ts';
+import { Touched } from '../../../../src/planner/touched/index.ts';
+import { type Scripted, scripted } from '../../../support/scripted.ts';
+import { run } from '../../ontology/script.ts';
+
+const parser = await loadNodeParser();
+const { model } = run(
+  `CREATE CONCEPT city (id bigint, note string, PRIMARY KEY (id));
+CREATE CONCEPT "old town" (id bigint, PRIMARY KEY (id)) INHERITS (city);
+CREATE CONCEPT tree (tree_id bigint, height bigint, PRIMARY KEY (tree_id));
+CREATE CONCEPT ΑΣ (k bigint, PRIMARY KEY (k));
+CREATE VIEW tall AS SELECT height FROM svc.tree`.replace('id bigint, PRIMARY KEY (id)) INHERITS', 'since bigint) INHERITS'),
+);
+
+const policy = (i: number, condition: string): PolicyRow =>
+  ({ kind: 'row', name: `p${i}`, key: `p${i}`, concept: 'city', condition, grantees: [], isPublic: true }) as PolicyRow;
+
+/** Runs a script on an ontology with policies on `city`. */
+function edit(script: string, policies: readonly PolicyRow[], allowedFunctions: string | null = null): Promise<Scripted> {
+  const id = crypto.randomUUID();
+  keepModel(id, id, model, 1000);
+  const place = { datasources: ['main'], active: 'main' };
+  const row = {
+    id,
+    name: 'm',
+    key: 'm',
+    description: null,
+    version: id,
+    seq: 1,
+    cacheGeneration: 1,
+    policyGeneration: 1,
+    allowedFunctions,
+    policies,
+    ...place,
+  };
+  return scripted(script, { parser, snapshot: { ontologies: [row] }, ontology: 'm' });
+}
+
+const TREE = 'CREATE OR REPLACE CONCEPT tree (tree_id bigint, height bigint, leaves bigint, PRIMARY KEY (tree_id))';
+
+describe('an ontology with long policies', () => {
+  const long = Array.from({ length: 100 }, (_, i) => policy(i, `id = 1${` OR id = ${i}`.repeat(200)}`));
+
+  it('can be changed where they do not read it', async () => {
+    expect((await edit(TREE, long)).code).toBe('accepted');
+    const { spending } = await edit(`${TREE}; DROP VIEW tall; ALTER CONCEPT city UPDATE TAG a = 'b'`, long);
+    expect(spending.models.units).toBeLessThan(1_000_000);
+  });
+
+  it('is checked with all of them if a change concerns them all', async () => {
+    expect((await edit('CREATE OR REPLACE CONCEPT city (id bigint, note string, more string, PRIMARY KEY (id))', long)).code).toBe('too_complex');
+  });
+});
+
+describe('a policy', () => {
+  const broken = [policy(1, 'gone.f(id) > 1')];
+
+  it('that has become invalid prevents only the changes that it concerns', async () => {
+    expect((await edit(TREE, broken)).code).toBe('accepted');
+    expect((await edit('CREATE OR REPLACE CONCEPT city (id bigint, more string, PRIMARY KEY (id))', broken)).code).toBe('in_use');
+  });
+
+  it.each([
+    ['names a concept in a path', `"x[tree].height" > 1`, true],
+    ['names a concept with another case', 'EXISTS (SELECT 1 FROM svc.TREE)', true],
+    ['names a type', '"_type_of_tree" IS NOT NULL', true],
+    ['reads a view over it', 'EXISTS (SELECT 1 FROM vsvc.tall)', true],
+    ['reads all rows', 'EXISTS (SELECT 1 FROM svc.thing)', true],
+    ['has an identifier with escapes', 'u&"tre\\0065" = 1', true],
+    ['has an identifier with a quote', '"a""b" = 1', true],
+    ['has a longer name', 'trees > 1 AND "my tree_" > 2', false],
+    ['reads another concept', 'EXISTS (SELECT 1 FROM svc."old town")', false],
+  ])('that %s is %s checked', (_, condition, expected) => {
+    const touched = Touched.between(compile(model, 'm'), compile(run(TREE, model).model, 'm'));
+    expect(touched.hasRule({ concept: 'city', conditions: [{ policy: 'p', condition }] })).toBe(expected);
+  });
+
+  it('that reads a name with a letter of two lower-case forms, or with a blank, is checked', () => {
+    const after = run(
+      'CREATE OR REPLACE CONCEPT ΑΣ (k bigint, more bigint, PRIMARY KEY (k)); CREATE OR REPLACE CONCEPT "old town" INHERITS (city)',
+      model,
+    ).model;
+    const touched = Touched.between(compile(model, 'm'), compile(after, 'm'));
+    for (const text of ['EXISTS (SELECT 1 FROM svc.ΑΣ)', '"r[ΑΣ].Σ" > 1', '"r[Old Town].id" > 1']) expect([text, touched.reaches(text)]).toEqual([text, true]);
+    expect(touched.reaches('height > 1')).toBe(false);
+  });
+});
