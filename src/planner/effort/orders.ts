@@ -66,3 +66,9 @@ const joinsOf = (relations: number): number => 3 ** relations / 2;
 
 /** The nodes that the orders of some equal columns cost at most. */
 export const costOfOrders = (relations: number, equal: number): number => (joinsOf(Math.min(relations, MOST_LISTED)) * equal ** 2) / ORDERS_OF_A_NODE;
+
+/** The nodes that the joins of a statement cost at most. @param comparisons how often it compares two columns. Each of them joins at most one more relation with others. */
+export function mostOfJoins(relations: number, comparisons: number): number {
+  const joined = Math.min(relations, comparisons + 1);
+  return costOfOrders(joined, comparisons) + (joined ** 2 / 2) * NODES_OF_A_PAIR * comparisons;
+}

@@ -2,8 +2,9 @@
 import type { CommonTableExpr, JoinExpr, WithClause } from '@pgsql/types';
 import { visited } from '../../budget.ts';
 import type { Node, SelectStmt } from '../plan/tree.ts';
-import { Equalities, SHARED } from './equalities.ts';
+import { Equalities, SHARED, UNCOUNTED } from './equalities.ts';
 import { Expressions } from './expressions.ts';
+import { hasFewJoins } from './few-joins.ts';
 import { columnsOfSets } from './grouping.ts';
 import { firstSteps, searched, sizeAfter } from './recursion.ts';
 import { paddingIn } from './results.ts';
@@ -46,12 +47,15 @@ export class Effort {
   readonly #expressions: Expressions;
 
   readonly #whole: SelectStmt;
+  readonly #hasFewJoins: boolean;
   #uses: ReadonlyMap<string, Uses> | undefined;
   /** The sub-queries of EXISTS that PostgreSQL joins. */
   readonly #joins = new Set<SelectStmt>();
 
-  constructor(whole: SelectStmt, params: readonly (string | null)[], longestRows: ReadonlyMap<number, number>, spent: Spent) {
+  /** @param isFew true if equal columns need not be counted */
+  constructor(whole: SelectStmt, params: readonly (string | null)[], longestRows: ReadonlyMap<number, number>, spent: Spent, isFew = hasFewJoins(whole)) {
     this.#whole = whole;
+    this.#hasFewJoins = isFew;
     this.#longestRows = longestRows;
     this.#spent = spent;
     this.#expressions = new Expressions(params, spent, (stmt, scope, isExists = false) => {
@@ -82,10 +86,11 @@ export class Effort {
       const [left, right] = [this.#arm(stmt.larg, outer, ctes, isMoved), this.#arm(stmt.rarg, outer, ctes, isMoved)];
       const columns = united(left.columns, right.columns);
       for (const { joined = 1, equal } of [left, right]) if (joined > 1) this.#spent.joined(joined, equal);
-      this.#rest(stmt, { relations: new Map([['', columns]]), ctes, outer, rows: 1, own: 1, arms: 1, joined: 1, equal: new Equalities(undefined) });
+      this.#rest(stmt, { relations: new Map([['', columns]]), ctes, outer, rows: 1, own: 1, arms: 1, joined: 1, equal: UNCOUNTED });
       return { columns, rows: Math.min(most, rowsOfBoth(stmt.larg, left.rows, stmt.rarg, right.rows)), arms: left.arms + right.arms };
     }
-    const equal = new Equalities(isJoined ? outer?.equal : undefined, stmt.fromClause?.length, isJoined !== 'apart');
+    const isCounted = !this.#hasFewJoins && !this.#spent.isPaused;
+    const equal = isCounted ? new Equalities(isJoined ? outer?.equal : undefined, stmt.fromClause?.length, isJoined !== 'apart') : UNCOUNTED;
     const scope: Scope = { relations: new Map(), ctes, outer, rows: 1, own: 1, arms: 1, joined: 0, equal };
     const { fromClause = [], targetList = [] } = stmt;
     for (let i = 0; i < fromClause.length; i++) this.#from(fromClause[i] as Node, scope);

@@ -57,6 +57,11 @@ export class Spent {
     this.#offsetOf = offsetOf;
   }
 
+  /** True during a measurement that does not count. */
+  get isPaused(): boolean {
+    return this.#paused > 0;
+  }
+
   /** Runs a measurement without counting what it costs. */
   paused<T>(measure: () => T): T {
     const { pulled, pushed, folds, nesting } = this;
