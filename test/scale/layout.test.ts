@@ -90,7 +90,7 @@ it.each([
   await exec('BEGIN');
   for (const sql of change) await exec(sql);
   const waiting = waits ? QUERIES.map((text) => service.rows(text, 'far')) : [];
-  if (waits) await expect.poll(waitingSessions).toBeGreaterThan(2);
+  if (waits) await expect.poll(waitingSessions, { timeout: 60_000 }).toBeGreaterThan(2);
   await exec('COMMIT');
   const found = waits ? await Promise.all(waiting) : [];
   if (!waits) for (const text of QUERIES) found.push(await service.rows(text, 'far'));
@@ -105,7 +105,7 @@ it('a mapping is not cached without the rows that Citus loses if a table is dist
   await exec('BEGIN');
   for (const sql of DISTRIBUTE) await exec(sql);
   const refused = service.fault(CACHE, 'far');
-  await expect.poll(waitingSessions).toBeGreaterThan(0);
+  await expect.poll(waitingSessions, { timeout: 60_000 }).toBeGreaterThan(0);
   await exec('COMMIT');
   expect(await refused).toBe('503 datasource_conflict');
   expect(await rows('far')).toEqual(expected);
