@@ -4,6 +4,7 @@ import type {
   A_Expr,
   CaseExpr,
   CoalesceExpr,
+  ColumnRef,
   FuncCall,
   JsonAggConstructor,
   JsonTable,
@@ -16,7 +17,9 @@ import type {
 import { visited } from '../../budget.ts';
 import { FOLDING } from '../guard/index.ts';
 import { isNodeName, lastName, type Node, type SelectStmt, typeOf, walk } from '../plan/tree.ts';
-import { COLLECTING, DIGITS, FREE, FREE_OPERATORS, FREE_TYPES, names, OPERATIONS, POWERS, REPEATING, SEARCH_OPERATORS, SLOW_TYPES } from './functions.ts';
+import { stepsOfCast, stepsOfTypes } from './casts.ts';
+import { isCounted, isNeverConstant, makerOf } from './constants.ts';
+import { COLLECTING, DIGITS, FREE, FREE_OPERATORS, names, OPERATIONS, POWERS, REPEATING, SEARCH_OPERATORS, SLOW_TYPES } from './functions.ts';
 import { boundOf, charactersIn, TABLE_NUMBER } from './numbers.ts';
 import {
   isArithmetic,
@@ -33,12 +36,12 @@ import {
 import { type Measured, rowsOfAggregate, type Scope, sizeOfColumn } from './scope.ts';
 import {
   bytesOf,
-  bytesWithNumbers,
   copies,
   elementsIn,
   FIXED,
   inJson,
   largest,
+  MAX_SIZE,
   NOTHING,
   ofBytes,
   plus,
@@ -52,8 +55,8 @@ import {
   UNKNOWN,
   withNumbers,
 } from './sizes.ts';
-import type { Spent } from './spent.ts';
-import { collected, constant, copiesOfLeft, countOf, freePass, freePasses, functionName, onePass, SEARCHED, stepsOf } from './steps.ts';
+import { SMALL_TEXT, type Spent } from './spent.ts';
+import { collected, copiesOfLeft, countOf, freePass, freePasses, functionName, onePass, SEARCHED, stepsOf } from './steps.ts';
 
 /** Nodes that are no longer than their parts. A node that is neither here nor has a rule may be of any length. */
 const PARTS = names(`
@@ -62,6 +65,10 @@ const PARTS = names(`
 
 /** Functions other than those that write JSON to which a row is not a text. */
 const JSON_TAKING = /^(count|jsonb?_(object_)?agg.*)$/;
+
+/** An array of numbers with the largest value for each. */
+const boundedItems = (node: Node, bound: (node: Node) => Node): Node =>
+  'A_ArrayExpr' in node ? { A_ArrayExpr: { elements: (node.A_ArrayExpr.elements ?? []).map(bound) } } : node;
 
 /** What the nodes of SQL/JSON that make a document have in common. */
 interface JsonConstructor extends Pick<JsonAggConstructor, 'output' | 'location'> {
@@ -73,6 +80,8 @@ interface JsonConstructor extends Pick<JsonAggConstructor, 'output' | 'location'
 export class Expressions {
   readonly #params: readonly (string | null)[];
   readonly #spent: Spent;
+  /** The nodes so far whose value PostgreSQL does not know when it plans the statement. */
+  #varying = 0;
   /** Measures a sub-query. */
   readonly #query: (stmt: SelectStmt, scope: Scope, isExists?: boolean) => Measured;
 
@@ -108,9 +117,19 @@ export class Expressions {
     this.#spent.nodes();
     const type = typeOf(node);
     const body = (node as unknown as Readonly<Record<string, never>>)[type] as never;
+    const before = this.#varying;
+    const size = this.#measured(type, body, node, scope);
+    if (size.made > SMALL_TEXT && this.#varying === before) {
+      const maker = makerOf(type, body);
+      if (maker !== undefined) this.#spent.text(size, maker, (body as ParamRef).location);
+    }
+    return size;
+  }
+
+  #measured(type: string, body: never, node: Node, scope: Scope): Size {
     switch (type) {
       case 'ColumnRef':
-        return this.#spent.column(sizeOfColumn(body, scope), (body as ParamRef).location);
+        return this.#column(body, scope);
       case 'A_Const':
         return sizeOfConstant(body);
       case 'ParamRef':
@@ -124,6 +143,7 @@ export class Expressions {
       case 'SubLink':
         return this.#subLink(body, scope);
       case 'SelectStmt':
+        this.#varying++;
         return sum([...this.#query(body, scope).columns.values()]);
       case 'CaseExpr':
         return this.#case(body, scope);
@@ -163,6 +183,13 @@ export class Expressions {
     }
   }
 
+  #column(reference: ColumnRef, scope: Scope): Size {
+    const size = sizeOfColumn(reference, scope);
+    // PostgreSQL puts its constants in the place of the reference
+    if (size.copies.texts === 0) this.#varying++;
+    return this.#spent.column(size, reference.location);
+  }
+
   #extreme({ op, args = [], location }: MinMaxExpr, scope: Scope): Size {
     const sizes = this.#sizes(args, scope);
     this.#spent.steps(freePasses(sizes), op === 'IS_GREATEST' ? 'greatest' : 'least', location);
@@ -190,12 +217,14 @@ export class Expressions {
     const { JsonFuncExpr: call } = node;
     const inner = this.all(call, scope);
     this.#spent.steps(stepsOf('@?', [node, call.pathspec ?? node], [inner, SMALL]), 'JSON_QUERY', call.location);
+    this.#spent.steps(stepsOfTypes(call.output, inner), 'JSON_QUERY', call.location);
     return plus(withNumbers(inner, false), ofBytes(paddingIn(node)));
   }
 
   /** JSON_TABLE evaluates several paths over one document: one for its rows and one for each column. */
   #jsonTable(table: JsonTable, scope: Scope): Size {
     const document = this.all(table.context_item, scope);
+    this.#spent.steps(stepsOfTypes(table.columns, document), 'JSON_TABLE', table.location);
     walk(table, (n) => {
       if ('JsonTablePathSpec' in n) this.#spent.steps(stepsOf('@?', [n, n.JsonTablePathSpec.string ?? n], [document, SMALL]), 'JSON_TABLE', table.location);
       return true;
@@ -217,10 +246,8 @@ export class Expressions {
   #cast({ arg, typeName, location }: TypeCast, scope: Scope): Size {
     const size = arg ? this.size(arg, scope) : SMALL;
     const type = lastName(typeName?.names);
-    const bytes = bytesOf(size, SEARCHED);
-    if (SLOW_TYPES.has(type)) this.#spent.steps(bytesWithNumbers(size, SEARCHED) ** 2 / 8, type, location);
-    else if (!size.fixed) this.#spent.steps(FREE_TYPES.has(type) ? freePass(size) : onePass(bytes), type, location);
     const isArray = (typeName?.arrayBounds?.length ?? 0) > 0;
+    if (!size.fixed || SLOW_TYPES.has(type)) this.#spent.steps(stepsOfCast(type, size, isArray), type, location);
     const padding = ofBytes(paddingOf(typeName));
     if (padding.made === 0) return isArray ? sizeOfArrayCast(type, size, typeName?.typmods) : sizeOfCast(type, size, typeName?.typmods);
     const padded = plus(size, isArray ? copies(padding, elementsIn(size)) : padding);
@@ -230,6 +257,7 @@ export class Expressions {
   }
 
   #subLink({ subLinkType, testexpr, operName, subselect, location }: SubLink, scope: Scope): Size {
+    this.#varying++;
     const tested = testexpr && this.size(testexpr, scope);
     const stmt = subselect && 'SelectStmt' in subselect ? subselect.SelectStmt : undefined;
     const { columns, rows } = stmt ? this.#query(stmt, scope, subLinkType === 'EXISTS_SUBLINK') : { columns: new Map<string, Size>(), rows: 1 };
@@ -263,24 +291,28 @@ export class Expressions {
   #call(call: FuncCall, scope: Scope): Size {
     const [name, { args = [], location }] = [functionName(call), call];
     const writesJson = JSON_BUILDERS.test(name) || JSON_TAKING.test(name);
+    if (isNeverConstant(call)) this.#varying++;
+    const before = this.#varying;
     const sizes = args.map((a) => (writesJson ? inJson(this.size(a, scope)) : this.size(a, scope)));
     this.all([call.agg_order, call.agg_filter, call.over], scope);
     this.#spent.folded(call.over, FOLDING.has(name), location);
     const [first = SMALL] = sizes;
     if (!COLLECTING.has(name)) this.#spent.steps(FREE.has(name) ? freePasses(sizes) : stepsOf(name, args, sizes), name, location);
     if (REPEATING.has(name)) {
-      const characters = charactersIn(args[1], (n) => this.size(n, scope));
+      const known = charactersIn(args[1], (n) => this.size(n, scope));
+      const characters = known === UNKNOWN && this.#varying === before ? ofBytes(this.#boundOf(args[1], scope) ?? MAX_SIZE) : known;
       const made = sizeOfRepetition(name, first, characters, args);
-      if (constant(args[1]) !== undefined) this.#spent.text(made, name, location);
+      if (isCounted(call)) this.#spent.text(made, name, location);
       return made;
     }
     return COLLECTING.has(name)
       ? collected(name, sizes, rowsOfAggregate(args, scope))
-      : sizeOfCall(name, this.#bounded(name, args, sizes, scope), sizes, call.func_variadic === true);
+      : sizeOfCall(name, this.#bounded(name, args, sizes, scope, this.#varying === before), sizes, call.func_variadic === true);
   }
 
   /** The arguments of a function, with the largest value for a number on which the length of its result depends. */
-  #bounded(name: string, args: readonly Node[], sizes: readonly Size[], scope: Scope): readonly Node[] {
+  #bounded(name: string, args: readonly Node[], sizes: readonly Size[], scope: Scope, isConstant: boolean): readonly Node[] {
+    if (name === 'array_fill' && isConstant) return args.map((a) => boundedItems(a, (n) => this.#bound(n, scope)));
     if (!DIGITS.has(name)) return args;
     const at = name === 'exp' || name === 'factorial' ? 0 : 1;
     return args.map((a, i) => (i === at ? this.#bound(a, scope, POWERS.has(name) ? sizes[i] : undefined) : a));
@@ -288,12 +320,16 @@ export class Expressions {
 
   /** The largest value of a number as a constant; the number itself if it is not known. With a size that has values of a table, those count as 1. */
   #bound(node: Node, scope: Scope, size?: Size): Node {
-    const bound = boundOf(node, {
+    const bound = this.#boundOf(node, scope, size && size.data > 0 ? 1 : TABLE_NUMBER);
+    return bound === undefined ? node : { A_Const: { ival: { ival: Math.ceil(bound) } } };
+  }
+
+  #boundOf(node: Node | undefined, scope: Scope, ofTable = TABLE_NUMBER): number | undefined {
+    return boundOf(node, {
       sizeOf: (n) => this.#spent.paused(() => this.size(n, scope)),
       rowsOf: (args) => rowsOfAggregate(args, scope),
       params: this.#params,
-      ofTable: size && size.data > 0 ? 1 : TABLE_NUMBER,
+      ofTable,
     });
-    return bound === undefined ? node : { A_Const: { ival: { ival: Math.ceil(bound) } } };
   }
 }

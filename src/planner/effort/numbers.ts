@@ -2,7 +2,7 @@
 import { lastName, type Node, walk } from '../plan/tree.ts';
 import { LENGTHS, names } from './functions.ts';
 import { ofBytes, type Size, sum, UNKNOWN } from './sizes.ts';
-import { constant, functionName, SHORT_VALUE } from './steps.ts';
+import { constant, functionName, magnitude, SHORT_VALUE } from './steps.ts';
 
 /** What a number depends on. */
 interface Known {
@@ -19,7 +19,7 @@ export const TABLE_NUMBER = 100;
 
 /** The absolute value that a number has at most; undefined if it is not known. */
 export function boundOf(node: Node | undefined, known: Known): number | undefined {
-  const number = constant(node);
+  const number = magnitude(node);
   if (node === undefined || number !== undefined) return number;
   if ('TypeCast' in node) return boundOf(node.TypeCast.arg, known);
   if ('ParamRef' in node) return absolute(known.params[(node.ParamRef.number ?? 0) - 1] ?? undefined);

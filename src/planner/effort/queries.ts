@@ -1,7 +1,9 @@
 /** Measures queries: their blocks, joins and common table expressions. */
 import type { CommonTableExpr, JoinExpr, WithClause } from '@pgsql/types';
 import { visited } from '../../budget.ts';
+import { SET_RETURNING } from '../guard/index.ts';
 import type { Node, SelectStmt } from '../plan/tree.ts';
+import { stepsOfTypes } from './casts.ts';
 import { Equalities, SHARED, UNCOUNTED } from './equalities.ts';
 import { Expressions } from './expressions.ts';
 import { hasFewJoins } from './few-joins.ts';
@@ -101,7 +103,7 @@ export class Effort {
     scope.rows = Math.max(rows, outer?.rows ?? 1);
     if (stmt.valuesLists) return { columns: this.#values(stmt.valuesLists, scope), rows: stmt.valuesLists.length, arms: 1 };
     const columns = new Map<string, Size>();
-    const { pulled, pushed, folds } = this.#spent;
+    const { pulled, pushed, texts, folds } = this.#spent;
     this.#spent.clause(1, false, () => {
       for (let i = 0; i < targetList.length; i++) {
         const node = targetList[i] as Node;
@@ -112,7 +114,7 @@ export class Effort {
     // an expression that moves counts where it is referred to
     const isPart = isMoved && !isComputing;
     const nodes = this.#spent.pulled - pulled;
-    Object.assign(this.#spent, isPart ? { pulled, pushed, folds } : { folds });
+    Object.assign(this.#spent, isPart ? { pulled, pushed, texts, folds } : { folds });
     // ORDER BY may use names of the select list
     scope.relations.set('', columns);
     this.#rest(stmt, scope);
@@ -139,11 +141,11 @@ export class Effort {
   /** The size of a value with the copies of its expression. */
   #copied(value: Node, scope: Scope): Size {
     const spent = this.#spent;
-    const { pulled, pushed, folds } = spent;
+    const { pulled, pushed, texts, folds } = spent;
     const size = this.#expressions.size(value, scope);
-    const after = spent.since({ pulled, pushed });
+    const after = spent.since({ pulled, pushed, texts });
     // PostgreSQL moves no condition on an aggregate further than into HAVING
-    return { ...size, copies: spent.folds > folds ? { pulled: after.pulled, pushed: after.pulled } : after };
+    return { ...size, copies: spent.folds > folds ? { ...after, pushed: after.pulled } : after };
   }
 
   /** Measures the clauses after FROM. */
@@ -178,14 +180,15 @@ export class Effort {
     const stmt = cte.ctequery && 'SelectStmt' in cte.ctequery ? cte.ctequery.SelectStmt : undefined;
     if (!stmt || cte.ctename === undefined) return;
     if (!isRecursive || !stmt.larg || !stmt.rarg) {
-      const before = this.#spent.pushed;
+      const before = { pulled: this.#spent.pulled, pushed: this.#spent.pushed, texts: this.#spent.texts };
       const isCopied = cte.ctematerialized === 'CTEMaterializeNever';
       const isMoved = isCopied || this.#isInlined(cte);
       const { nesting, measured } = this.#spent.apart(() => this.#measured(stmt, outer, ctes, isMoved, false));
       if (!isMoved) this.#spent.contains(nesting);
       const columns = renamed(isMoved ? measured.columns : computed(measured.columns), cte.aliascolnames);
-      const nodes = isCopied ? this.#spent.pushed - before : 0;
-      ctes.set(cte.ctename, isMoved ? { ...measured, columns, nodes, nesting } : { columns, rows: measured.rows });
+      const { pushed, texts } = this.#spent.since(before);
+      const copies = isCopied ? { pulled: pushed, pushed, texts } : undefined;
+      ctes.set(cte.ctename, isMoved ? { ...measured, columns, copies, nesting } : { columns, rows: measured.rows });
       return;
     }
     const first = renamed(this.query(stmt.larg, outer, ctes), cte.aliascolnames);
@@ -248,7 +251,7 @@ export class Effort {
       scope.arms = Math.max(scope.arms, cte?.arms ?? 1);
       scope.joined += cte?.joined ?? 1;
       this.#spent.contains(cte?.nesting);
-      this.#spent.nodes(cte?.nodes ? { pulled: cte.nodes, pushed: cte.nodes } : BLOCK);
+      this.#spent.nodes(cte?.copies ?? BLOCK);
       this.#relation(scope, alias?.aliasname ?? relname, renamed(cte?.columns ?? 'table', alias?.colnames), cte?.equal, alias?.colnames);
     } else if ('RangeSubselect' in node) {
       const { subquery, alias, lateral } = node.RangeSubselect;
@@ -262,11 +265,15 @@ export class Effort {
       this.#relation(scope, alias?.aliasname ?? '', renamed(read.columns, alias?.colnames), 'equal' in read ? read.equal : undefined);
     } else if ('RangeFunction' in node) {
       const { functions = [], alias } = node.RangeFunction;
+      const { texts } = this.#spent;
       const sizes = functions.map((f) => this.#expressions.size(itemOf(f), scope));
+      this.#spent.steps(stepsOfTypes(node.RangeFunction, sum(sizes)), functions.flatMap(functionNames)[0] ?? 'FROM', undefined);
+      // PostgreSQL puts a constant in the place of the references
+      const copies = { ...ONE, texts: functions.some((f) => SET_RETURNING.has(functionNames(f)[0] ?? '')) ? 0 : this.#spent.texts - texts };
       scope.rows *= Math.max(...functions.map((f, i) => rowsOfFunction(callIn(f), sizes[i] ?? SMALL)));
       const columns = columnsOfFunctions(
         node.RangeFunction,
-        rowOfSystemTable(functions, this.#longestRows) ?? sum([...sizes, ofBytes(paddingIn(node.RangeFunction))]),
+        rowOfSystemTable(functions, this.#longestRows) ?? { ...sum([...sizes, ofBytes(paddingIn(node.RangeFunction))]), copies },
       );
       this.#relation(scope, alias?.aliasname ?? functions.flatMap(functionNames)[0] ?? '', columns);
     } else if ('JoinExpr' in node) {

@@ -2,7 +2,7 @@
 import type { ColumnRef, FuncCall, RangeFunction } from '@pgsql/types';
 import { fieldsOf, lastName, type Node, nameOf, type SelectStmt, walk } from '../plan/tree.ts';
 import type { Equalities } from './equalities.ts';
-import { bytesOf, DATA, larger, largest, ONE, ofBytes, retyped, type Size, sizeOfRow, UNKNOWN, wholeNumber, withMarks } from './sizes.ts';
+import { bytesOf, type Copies, DATA, larger, largest, ONE, ofBytes, retyped, type Size, sizeOfRow, UNKNOWN, wholeNumber, withMarks } from './sizes.ts';
 import type { Nesting } from './spent.ts';
 import { callIn, functionNames } from './steps.ts';
 
@@ -16,8 +16,8 @@ export const WHOLE_TABLE = '*';
 export interface Named {
   readonly columns: Columns;
   readonly rows: number;
-  /** The nodes that PostgreSQL makes for each reference to a query that it does not materialize; otherwise undefined. */
-  readonly nodes?: number;
+  /** What PostgreSQL makes for each reference to a query that it does not materialize; otherwise undefined. */
+  readonly copies?: Copies | undefined;
   /** The queries of the unions in it, into which conditions move; undefined: 1. */
   readonly arms?: number;
   /** The relations that it joins in the block that reads it; undefined: 1. */
@@ -254,6 +254,6 @@ export function isComputed(
 ): boolean {
   const isLimited = limitCount !== undefined || limitOffset !== undefined;
   if (!isLimited && !isFolding && !distinctClause && !groupClause && !havingClause) return false;
-  for (const [name, size] of columns) columns.set(name, { ...size, copies: isLimited ? ONE : { pulled: 1, pushed: size.copies.pushed } });
+  for (const [name, size] of columns) columns.set(name, { ...size, copies: isLimited ? ONE : { ...size.copies, pulled: 1 } });
   return true;
 }

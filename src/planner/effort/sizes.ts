@@ -26,17 +26,19 @@ export interface Size {
   readonly copies: Copies;
 }
 
-/** The nodes by which a reference to a column grows when PostgreSQL plans the statement. */
+/** The nodes, and the bytes, by which a reference to a column grows when PostgreSQL plans the statement. */
 export interface Copies {
   /** PostgreSQL puts the expression of the column in the place of the reference, if the sub-select neither groups nor limits its rows. */
   readonly pulled: number;
   /** It moves conditions into most sub-selects, also into those that group: the nodes if the reference is a part of a condition. */
   readonly pushed: number;
+  /** The bytes of the constant values in the expression, which it computes for each copy, and keeps. */
+  readonly texts: number;
 }
 /** The copies of a column that PostgreSQL computes once. */
-export const ONE: Copies = { pulled: 1, pushed: 1 };
+export const ONE: Copies = { pulled: 1, pushed: 1, texts: 0 };
 /** The nodes that a block of a statement costs PostgreSQL in addition to its expressions. */
-export const BLOCK: Copies = { pulled: 20, pushed: 20 };
+export const BLOCK: Copies = { pulled: 20, pushed: 20, texts: 0 };
 
 /** The elements of an array. */
 type Elements = Pick<Size, 'each' | 'count'>;
@@ -106,18 +108,23 @@ export function larger(a: Size, b: Size): Size {
     a.inJson || b.inJson ? larger(inJson(a), inJson(b)) : undefined,
     Math.max(a.wild, b.wild),
     a.raw || b.raw,
-    { pulled: Math.max(a.copies.pulled, b.copies.pulled), pushed: Math.max(a.copies.pushed, b.copies.pushed) },
+    {
+      pulled: Math.max(a.copies.pulled, b.copies.pulled),
+      pushed: Math.max(a.copies.pushed, b.copies.pushed),
+      texts: Math.max(a.copies.texts, b.copies.texts),
+    },
   );
 }
 
 /** The copies of several columns together. */
 export function copiesOf(columns: readonly Size[]): Copies {
-  let [pulled, pushed] = [0, 0];
+  let [pulled, pushed, texts] = [0, 0, 0];
   for (const { copies } of columns) {
     pulled += copies.pulled;
     pushed += copies.pushed;
+    texts += copies.texts;
   }
-  return { pulled, pushed };
+  return { pulled, pushed, texts };
 }
 
 /** The size of the largest of several values. */

@@ -6,12 +6,12 @@ import { type Copies, ONE, type Size } from './sizes.ts';
 
 /** The steps that the calls of a statement may take for one row: up to some 4 seconds on PostgreSQL 15. */
 export const MAX_STEPS = 2e9;
-/** The bytes that `repeat`, `lpad` and `rpad` with constant lengths may make: PostgreSQL computes them during planning and keeps all of them. */
+/** The bytes of constant values, and of what `repeat`, `lpad` and `rpad` with constant lengths make: PostgreSQL computes them during planning and keeps all of them. */
 const MAX_BYTES = 64e6;
 /** The nodes of a statement while PostgreSQL plans it, which it does not interrupt: up to some 2 seconds. */
 export const MAX_NODES = 150_000;
-/** Constant texts up to this size are not counted. */
-const SMALL_TEXT = 10_000;
+/** Constant values up to this size are not counted. */
+export const SMALL_TEXT = 10_000;
 
 /** What PostgreSQL copies when it moves a query into another: the queries and relations in it, and the levels of its queries. */
 export interface Nesting {
@@ -29,16 +29,18 @@ const JOINS_OF_A_NODE = 11;
 /** PostgreSQL turns a sub-query of a condition into a join, which costs less than others. */
 export const JOINS_OF_A_SUB_QUERY = 0.15;
 
+const HINT = 'Use shorter texts, and constants as search patterns';
 const HINT_OF_COPIES = 'Use WITH ... AS MATERIALIZED for columns that are read several times, and for parts of long chains';
 
 /** Counts steps and bytes, and throws 400 `too_complex` with the location of the call that exceeds a limit. */
 export class Spent {
   readonly #offsetOf: (location: number | undefined) => number | undefined;
   #steps = 0;
-  #bytes = 0;
   /** The nodes of the statement when PostgreSQL plans it: of values, and with those of conditions. */
   pulled = 0;
   pushed = 0;
+  /** The bytes of its constant values. */
+  texts = 0;
   /** The calls of aggregates and window functions in a block. */
   folds = 0;
   /** How often PostgreSQL copies the clause that is measured: once for each query of a union that it reads. */
@@ -64,7 +66,7 @@ export class Spent {
 
   /** Runs a measurement without counting what it costs. */
   paused<T>(measure: () => T): T {
-    const { pulled, pushed, folds, nesting } = this;
+    const { pulled, pushed, texts, folds, nesting } = this;
     this.#paused++;
     try {
       return measure();
@@ -72,6 +74,7 @@ export class Spent {
       this.#paused--;
       this.pulled = pulled;
       this.pushed = pushed;
+      this.texts = texts;
       this.folds = folds;
       this.nesting = nesting;
     }
@@ -122,11 +125,12 @@ export class Spent {
   }
 
   /** Counts nodes that PostgreSQL makes when it plans the statement. @throws SvcError 400 `too_complex` */
-  nodes({ pulled, pushed } = ONE, location?: number): void {
+  nodes({ pulled, pushed, texts } = ONE, location?: number): void {
     this.#add({ pulled: (this.#isCondition ? Math.max(pulled, pushed) : pulled) * this.#arms, pushed: pushed * this.#arms }, location);
+    this.#keep(texts * this.#arms, 'the constant texts, with those of columns that are read several times,', location);
   }
 
-  #add({ pulled, pushed }: Copies, location: number | undefined, why = 'it repeats expressions of columns'): void {
+  #add({ pulled, pushed }: Omit<Copies, 'texts'>, location: number | undefined, why = 'it repeats expressions of columns'): void {
     this.pulled += pulled;
     this.pushed += pushed;
     if (this.pulled > MAX_NODES && this.#paused === 0)
@@ -172,16 +176,18 @@ export class Spent {
   }
 
   /** The nodes since a count. */
-  since({ pulled, pushed }: Copies): Copies {
-    return { pulled: this.pulled - pulled, pushed: this.pushed - pushed };
+  since({ pulled, pushed, texts }: Copies): Copies {
+    return { pulled: this.pulled - pulled, pushed: this.pushed - pushed, texts: this.texts - texts };
   }
 
   /** Measures an operand that PostgreSQL copies, so that there are `times` of it. @throws SvcError 400 `too_complex` */
   repeated<T>(times: number, measure: () => T, location: number | undefined): T {
-    const { pulled, pushed } = this;
+    const { pulled, pushed, texts } = this;
     const measured = measure();
-    const copies = { pulled: (this.pulled - pulled) * (times - 1), pushed: (this.pushed - pushed) * (times - 1) };
-    if (times > 1) this.#add(copies, location);
+    if (times <= 1) return measured;
+    const made = this.since({ pulled, pushed, texts });
+    this.#add({ pulled: made.pulled * (times - 1), pushed: made.pushed * (times - 1) }, location);
+    this.#keep(made.texts * (times - 1), 'the constant texts, with those of operands that are compared several times,', location);
     return measured;
   }
 
@@ -207,15 +213,18 @@ export class Spent {
     if (this.#steps > MAX_STEPS) throw this.#tooComplex(`${called(name, location)} may take too long: PostgreSQL cannot interrupt it`, location);
   }
 
-  /** Counts the bytes of a text with a constant length. @throws SvcError 400 `too_complex` */
+  /** Counts the bytes of a constant value, or of a text with a constant length. @throws SvcError 400 `too_complex` */
   text({ made }: Size, name: string, location: number | undefined): void {
-    if (this.#paused > 0 || made <= SMALL_TEXT) return;
-    this.#bytes += made;
-    if (this.#bytes > MAX_BYTES)
-      throw this.#tooComplex(`${called(name, location)} makes a text that is too long: the texts of all such calls exceed ${MAX_BYTES / 1e6} MB`, location);
+    if (made > SMALL_TEXT)
+      this.#keep(made * this.#arms, `${called(name, location)} makes a text that is too long: the texts of all such calls`, location, HINT);
   }
 
-  #tooComplex(message: string, location: number | undefined, hint = 'Use shorter texts, and constants as search patterns'): Error {
+  #keep(bytes: number, what: string, location: number | undefined, hint = HINT_OF_COPIES): void {
+    this.texts += bytes;
+    if (bytes > 0 && this.texts > MAX_BYTES && this.#paused === 0) throw this.#tooComplex(`${what} exceed ${MAX_BYTES / 1e6} MB`, location, hint);
+  }
+
+  #tooComplex(message: string, location: number | undefined, hint = HINT): Error {
     return badRequest('too_complex', message, {
       hint,
       offset: location === undefined ? undefined : this.#offsetOf(location),

@@ -53,16 +53,26 @@ const DIGITS = 50;
 const CHARACTERS = 10_000;
 const AS_SET = 1_000_000;
 
+function integer(node: Node | undefined): number | undefined {
+  const bare = node && 'TypeCast' in node ? node.TypeCast.arg : node;
+  return bare && 'A_Const' in bare ? wholeNumber(bare.A_Const) : undefined;
+}
+
 /** The value of an integer constant, with or without a cast, or 0 if it is negative; undefined for other expressions. */
 export const constant = (node: Node | undefined): number | undefined => {
-  const bare = node && 'TypeCast' in node ? node.TypeCast.arg : node;
-  const number = bare && 'A_Const' in bare ? wholeNumber(bare.A_Const) : undefined;
+  const number = integer(node);
   return number === undefined ? undefined : Math.max(0, number);
+};
+
+/** The absolute value of an integer constant, with or without a cast; undefined for other expressions. */
+export const magnitude = (node: Node | undefined): number | undefined => {
+  const number = integer(node);
+  return number === undefined ? undefined : Math.abs(number);
 };
 
 /** The largest number that the constants in an expression make, or 0 if it has none. A number of copies that depends on a column is usually at least of that order. */
 export function largestConstant(expression: Node | undefined): number {
-  const number = constant(expression);
+  const number = magnitude(expression);
   if (number !== undefined || expression === undefined) return number ?? 0;
   if ('A_Expr' in expression) {
     const { name, lexpr, rexpr } = expression.A_Expr;
