@@ -1,5 +1,6 @@
 /** Constant expressions and conversions that make PostgreSQL use much memory or time when it plans a statement, which it does not interrupt. */
 import { describe, expect, it } from 'vitest';
+import { Budget, PLAN_LIMITS } from '../../src/budget.ts';
 import { faultOf } from '../unit/planner/company.ts';
 
 const many = (n: number, text: string, between = ' OR '): string => Array(n).fill(text).join(between);
@@ -15,6 +16,16 @@ const LIST = (n: number, item = '1'): string => `('{' || repeat('${item},', ${n}
 const DOCUMENT = (n: number): string => `('[' || repeat('1,', ${n}) || '1]')`;
 /** A number of copies that is no constant. */
 const UNKNOWN = (item: string): string => `(SELECT '{' || repeat('${item},', i * 15000000) || '${item}}' AS t FROM generate_series(1, 1) i OFFSET 0) v`;
+
+it.each([
+  ['repeat', `SELECT ${nested(60, "length(repeat('x', 1 + ", '1', '))')} AS a`],
+  ['round', `SELECT ${nested(60, 'length(round(2.5, abs(1 + ', '1', '))::text)')} AS a`],
+])('calls in the length of each other are measured once: %s', (_what, sql) => {
+  const budget = new Budget(PLAN_LIMITS, 'the plan');
+  budget.run(() => faultOf(sql));
+  expect(budget.steps).toBeGreaterThan(1_000);
+  expect(budget.steps).toBeLessThan(60_000);
+});
 
 describe('are refused', () => {
   it.each([
@@ -61,7 +72,7 @@ describe('are refused', () => {
 });
 
 it.each([
-  "SELECT repeat('x', 3 * 4) AS a, repeat('x', abs(-3)) AS b, lpad('x', 3 * 4) AS c, repeat('x', -5) AS d, array_fill(0, ARRAY[-1 + 3]) AS e",
+  "SELECT repeat('x', 3 * 4) AS a, repeat('x', abs(-3)) AS b, lpad('x', 3 * 4) AS c, repeat('x', -5) AS d, repeat('x', 2 + abs(-3)) AS f, array_fill(0, ARRAY[-1 + 3]) AS e",
   "SELECT repeat('=', extract(day from now())::int) AS a, repeat('*', (SELECT count(*) FROM svc.town)::int) AS b",
   `SELECT ${many(10, 'x IS NULL')} AS a FROM (SELECT ${TEXT} AS x) v`,
   `SELECT ${READ} AS a FROM (SELECT ${TEXT} AS x OFFSET 0) v`,

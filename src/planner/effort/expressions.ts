@@ -82,6 +82,8 @@ export class Expressions {
   readonly #spent: Spent;
   /** The nodes so far whose value PostgreSQL does not know when it plans the statement. */
   #varying = 0;
+  /** The sizes of the arguments of calls. Measuring those of nested calls again would double the work on each level. */
+  readonly #arguments = new WeakMap<Node, { readonly scope: Scope; readonly size: Size }>();
   /** Measures a sub-query. */
   readonly #query: (stmt: SelectStmt, scope: Scope, isExists?: boolean) => Measured;
 
@@ -297,10 +299,11 @@ export class Expressions {
     this.all([call.agg_order, call.agg_filter, call.over], scope);
     this.#spent.folded(call.over, FOLDING.has(name), location);
     const [first = SMALL] = sizes;
+    for (const [i, arg] of args.entries()) this.#arguments.set(arg, { scope, size: sizes[i] ?? SMALL });
     if (!COLLECTING.has(name)) this.#spent.steps(FREE.has(name) ? freePasses(sizes) : stepsOf(name, args, sizes), name, location);
     if (REPEATING.has(name)) {
-      const known = charactersIn(args[1], (n) => this.size(n, scope));
-      const characters = known === UNKNOWN && this.#varying === before ? ofBytes(this.#boundOf(args[1], scope) ?? MAX_SIZE) : known;
+      const known = charactersIn(args[1], (n) => this.#again(n, scope));
+      const characters = known.made >= MAX_SIZE && this.#varying === before ? ofBytes(this.#boundOf(args[1], scope) ?? MAX_SIZE) : known;
       const made = sizeOfRepetition(name, first, characters, args);
       if (isCounted(call)) this.#spent.text(made, name, location);
       return made;
@@ -324,9 +327,15 @@ export class Expressions {
     return bound === undefined ? node : { A_Const: { ival: { ival: Math.ceil(bound) } } };
   }
 
+  /** The size of an expression that was measured before, as a part of this one. */
+  #again(node: Node, scope: Scope): Size {
+    const known = this.#arguments.get(node);
+    return known?.scope === scope ? known.size : this.#spent.paused(() => this.size(node, scope));
+  }
+
   #boundOf(node: Node | undefined, scope: Scope, ofTable = TABLE_NUMBER): number | undefined {
     return boundOf(node, {
-      sizeOf: (n) => this.#spent.paused(() => this.size(n, scope)),
+      sizeOf: (n) => this.#again(n, scope),
       rowsOf: (args) => rowsOfAggregate(args, scope),
       params: this.#params,
       ofTable,
