@@ -2,6 +2,7 @@
  * The interface to datasources. `httpEngine` implements it with Neon's SQL-over-HTTP protocol; another implementation
  * could use Hyperdrive and a wire-protocol client.
  */
+import { readBounded } from '../bytes.ts';
 import { SvcError } from '../errors.ts';
 import type { ColumnDef } from '../ontology/model.ts';
 import { send } from './client.ts';
@@ -138,12 +139,18 @@ const columnsOf = (result: Result): ColumnDef[] =>
     ...(dataTypeModifier >= 0 ? { modifier: dataTypeModifier } : {}),
   }));
 
-/** Reads the results of an exchange, each with its rows. @throws SvcError 502 if the answer does not follow the protocol */
+/** The most bytes of an answer that is read as a whole: those about tables and columns are far smaller. */
+export const METADATA_BYTES = 16 * 1024 * 1024;
+
+/** Reads the results of an exchange, each with its rows. @throws SvcError 502 if the answer does not follow the protocol, or is too large */
 export async function readResults(exchange: Awaited<ReturnType<typeof send>>, count: number, list: boolean): Promise<Result[]> {
   let answer: unknown;
   try {
-    answer = await exchange.response.json();
+    const { bytes, isCut } = await readBounded(exchange.response.body, METADATA_BYTES);
+    if (isCut) throw new Error(`the answer is larger than ${METADATA_BYTES / 1024 / 1024} MiB`);
+    answer = JSON.parse(new TextDecoder().decode(bytes));
   } catch (error) {
+    exchange.abort();
     throw exchange.failure(error);
   } finally {
     exchange.release();

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { send } from '../../../src/engine/client.ts';
-import { batch, collated, describe as describeColumns } from '../../../src/engine/engine.ts';
+import { batch, collated, describe as describeColumns, METADATA_BYTES } from '../../../src/engine/engine.ts';
 import { operatorText } from '../../../src/engine/operator.ts';
 import { forgetRoles } from '../../../src/engine/settings.ts';
 import { typeName } from '../../../src/engine/types.ts';
@@ -49,6 +49,27 @@ describe('describing a SELECT', () => {
       const { fetch } = fake(answer);
       expect((await refusal(describeColumns(DS, operatorText('SELECT 1'), { timeoutMs: 30_000, fetch }))).code).toBe('datasource_failed');
     }
+  });
+});
+
+describe('an answer that is read as a whole', () => {
+  it('is read up to a limit, and cancelled', async () => {
+    let pulled = 0;
+    let isCancelled = false;
+    const text = JSON.stringify({ results: [...settings, result([['id', 20]])] });
+    const body = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        controller.enqueue(new TextEncoder().encode(pulled++ < 64 ? ' '.repeat(1024 * 1024) : text));
+        if (pulled > 64) controller.close();
+      },
+      cancel() {
+        isCancelled = true;
+      },
+    });
+    const { fetch } = fake(() => new Response(body));
+    const error = await refusal(describeColumns(DS, operatorText('SELECT 1'), { timeoutMs: 30_000, fetch }));
+    expect([error.status, error.code, isCancelled]).toEqual([502, 'datasource_failed', true]);
+    expect(pulled).toBeLessThan(METADATA_BYTES / 1024 / 1024 + 4);
   });
 });
 
