@@ -317,7 +317,16 @@ describe('the console', () => {
     await page.goto(`${base}/svc/console/#/shop/query`);
     await run(page, 'SELECT name FROM svc.town');
     await page.locator('.grid .line').first().waitFor();
+    // it is removed also by a page that has not shown it
+    await page.goto(`${base}/svc/console/#/shop/model`);
+    await page.reload();
+    const stored = (): Promise<string> => page.evaluate('JSON.stringify(localStorage)');
+    await page.getByRole('button', { name: 'Sign out' }).waitFor();
+    expect(await stored()).toContain('svc.town');
     await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('API token or JWT').waitFor();
+    expect(await stored()).not.toContain('svc.town');
+    await page.goto(`${base}/svc/console/#/shop/query`);
     await page.getByLabel('API token or JWT').fill(token);
     await page.keyboard.press('Enter');
     await page.getByRole('textbox', { name: 'SQL' }).waitFor();

@@ -193,9 +193,14 @@ export function signOut(reason: string | null = null): void {
   notice.value = reason;
 }
 
+/** Where the browser stores the statements that a user ran. */
+export const historyPlace = (user: string): string => `console-history ${user}`;
+
 /** Logs out: ends the session of the browser, with which the service revokes the console's tokens. */
 export async function logOut(): Promise<void> {
-  const form = credential.value?.form ?? null;
+  const { form = null, user = null } = credential.value ?? {};
+  // their texts may contain values, which the next person at this browser could read
+  if (user !== null) localStorage.removeItem(historyPlace(user));
   for (const forget of forgetters) forget();
   lastUser = null;
   returned = {};

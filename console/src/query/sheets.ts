@@ -1,7 +1,7 @@
 /** The open queries and the history, in this browser only. */
 import { effect, signal } from '@preact/signals';
 import { memberOf } from '../api/names.ts';
-import { credential, keepOver, onOtherUser } from '../api/session.ts';
+import { credential, historyPlace, keepOver, onOtherUser } from '../api/session.ts';
 
 export interface Sheet {
   readonly id: number;
@@ -92,7 +92,7 @@ interface Past {
 }
 
 /** Where the browser stores the history of a user; null for a pasted credential, whose history is in memory only. */
-const placeOf = (user: string | null): string | null => (user === null ? null : `console-history ${user}`);
+const placeOf = (user: string | null): string | null => (user === null ? null : historyPlace(user));
 
 const readHistory = (place: string | null): readonly Past[] => {
   try {
