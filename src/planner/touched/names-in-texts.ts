@@ -19,7 +19,7 @@ const comparable = (text: string): string => text.toLowerCase().replace(FINAL_SI
 /** A name in the form in which names are compared with texts. `~r` is the other direction of `r`. */
 export const keyOfName = (name: string): string => comparable(name).replace(/^~+/, '');
 
-/** A name without what may stand before it in the column of a path: `~r`, `rel[c]_column`, `_type_of_c`. A number may be directly before a word. */
+/** A name without what may be before it in the column of a path: `~r`, `rel[c]_column`, `_type_of_c`. A number may be directly before a word. */
 const PREFIXES = /^(?:_type_of_|_|\d+)/;
 
 /** A set of names that texts are searched for. */

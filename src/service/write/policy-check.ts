@@ -65,7 +65,7 @@ function checkMask(context: PlanContext, def: PropertyDef, concept: Concept | un
 
 /** The versions between which a model changes. */
 export interface Changed {
-  /** The version that the policies are valid for; undefined if there is none, so that all policies are checked. */
+  /** The version that the policies are valid for; undefined for no version, so that all policies are checked. */
   readonly before: Graph | undefined;
   readonly after: Graph;
 }
