@@ -13,7 +13,7 @@ describe('checkUntil', () => {
     expect(seen).toEqual(all.slice(0, 7));
   });
 
-  it('adds none if the first cases are enough, and ends if none is', async () => {
+  it('adds no cases if the first ones are enough, and ends if they never are', async () => {
     let cases = 0;
     const property = fc.asyncProperty(fc.integer(), async () => void cases++);
     await checkUntil(property, 5, () => true);
