@@ -9,8 +9,8 @@ const mostAdded = (runs: number): number => Math.min(20 * runs, 200);
 export const goesOn = (at: number, runs: number, isEnough: () => boolean): boolean => at < runs || (at < runs + mostAdded(runs) && !isEnough());
 
 /**
- * Checks a property on `runs` cases. While `isEnough` returns false, it adds cases, so that a small run has a case of each kind that its test counts, whatever
- * its seed is. The fixed seed of `npm test` adds few cases. The first failure ends the run;
+ * Checks a property on `runs` cases. While `isEnough` returns false, it adds cases, so that a small run with any seed has a case of each kind that its test
+ * counts. The fixed seed of `npm test` adds few cases. The first failure ends the run;
  * `shrinks`: after a search for a smaller example.
  */
 export async function checkUntil<T>(property: fc.IAsyncProperty<T>, runs: number, isEnough: () => boolean, shrinks = false): Promise<fc.RunDetails<T>> {

@@ -5,6 +5,7 @@ import { hasFewJoins } from '../../../../src/planner/effort/few-joins.ts';
 import { Effort } from '../../../../src/planner/effort/queries.ts';
 import { Spent } from '../../../../src/planner/effort/spent.ts';
 import type { SelectStmt } from '../../../../src/planner/plan/tree.ts';
+import { generated } from '../../../support/generated.ts';
 import { sizesOf } from '../../../support/sizes.ts';
 import { context } from '../company.ts';
 
@@ -85,7 +86,7 @@ describe('few joins', () => {
         if (counted > uncounted) accepted++;
         expect(counted - uncounted).toBeLessThanOrEqual(FEW);
       }),
-      { numRuns: SIZES.queries },
+      generated(SIZES.queries, SIZES.queries),
     );
     expect(accepted).toBeGreaterThan(0);
   });
