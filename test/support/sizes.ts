@@ -82,7 +82,7 @@ export const SIZES = {
   'integration/world': { loads: [0, 1] },
   'unit/regular-expressions': { every: [8, 1, 1], everyRead: [8, 1, 1] },
   // `everyQuestion`: of the statements of the corpora other than forms.ts, without policies and with them in turn.
-  'unit/planner/effort/few-joins': { queries: [300, 20_000, 2400] },
+  'unit/planner/effort/few-joins': { queries: [60, 20_000, 2400] },
   'unit/planner/logical': { everyTrap: [12, 1, 1], everyQuestion: [5, 1, 1], queries: [100, 1000] },
   'unit/planner/verify/accepted': { queries: [20, 10_000, 480], everyTrap: [48, 1, 1] },
   'unit/planner/verify/mutated': { statements: [1000, 30_000], everyTrap: [6, 1] },
