@@ -151,8 +151,19 @@ export class AsyncRun {
     });
   }
 
-  /** Stores the rows of an answer. @throws SvcError 400 `result_too_large` */
-  async #keep(answer: Answer | { readonly kind: 'value'; readonly data: unknown }, { presentation }: AsyncJob): Promise<void> {
+  /** Stores the rows of an answer. Nobody has read them yet, so a statement whose tables were distributed in another way meanwhile runs once more. @throws SvcError 400 `result_too_large` */
+  async #keep(answer: Answer | { readonly kind: 'value'; readonly data: unknown }, job: AsyncJob): Promise<void> {
+    try {
+      await this.#keepOnce(answer, job);
+    } catch (error) {
+      const next = answer.kind === 'rows' ? await answer.again?.(error) : undefined;
+      if (next === undefined) throw error;
+      this.#store.dropPieces();
+      await this.#keepOnce(next, job);
+    }
+  }
+
+  async #keepOnce(answer: Answer | { readonly kind: 'value'; readonly data: unknown }, { presentation }: AsyncJob): Promise<void> {
     let n = 0;
     const cutter = new PieceCutter((piece) => this.#store.addPiece(n++, piece));
     if (answer.kind === 'value') {

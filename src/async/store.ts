@@ -67,8 +67,13 @@ export class JobStore {
 
   /** Ends the job with an error and deletes the pieces that were stored. */
   failed(error: string, version: string | null): void {
-    this.#rows('DELETE FROM piece');
+    this.dropPieces();
     this.#rows("UPDATE job SET state = 'error', error = ?, version = ?", error, version);
+  }
+
+  /** Deletes the pieces of a result that is not complete. */
+  dropPieces(): void {
+    this.#rows('DELETE FROM piece');
   }
 
   addPiece(n: number, bytes: Uint8Array): void {

@@ -106,6 +106,11 @@ export type Answer =
       readonly nested: boolean;
       /** Stores the formatted rows in the result cache; undefined if they must not be cached. */
       readonly keep?: ((bytes: Uint8Array<ArrayBuffer>) => void) | undefined;
+      /**
+       * Runs the statement once more if its rows ended with an error that another plan avoids: the tables are distributed in another way by now. For callers who have passed on no row
+       * yet. Undefined for any other error.
+       */
+      readonly again?: (error: unknown) => Promise<Answer | undefined>;
     }
   | ({ readonly kind: 'kept' } & KeptRows)
   | { readonly kind: 'value'; readonly data: readonly unknown[] };

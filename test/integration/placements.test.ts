@@ -1,5 +1,5 @@
 /** Where Citus has the tables of a datasource: read once, kept by the catalog, and printed by `kg doctor`. The tables of Citus' own catalog are simulated. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { CATALOG_OWNER, DEVELOPER, READER } from '../../dev/roles.ts';
 import { forgetSnapshots } from '../../src/catalog/snapshot.ts';
 import { main } from '../../src/cli/kg.ts';
@@ -234,12 +234,16 @@ describe('a union that is joined with a reference table', () => {
     await place('GRANT SELECT ON pg_catalog.pg_dist_partition TO PUBLIC');
   });
 
+  const LONG =
+    'SELECT p.k, q.k AS l, r.k AS m, s.k AS n, repeat(p.city, 6000) AS city FROM svc.place p JOIN svc.kind t ON t.k < 9 JOIN svc.kind q ON q.k < 9 JOIN svc.kind r ON r.k < 9 JOIN svc.kind s ON s.k < 9';
+  const asking = (more: Readonly<Record<string, string>> = {}, body = LONG) => {
+    const headers = { 'content-type': 'text/plain', 'x-api-key': service.token, ...more };
+    return service.fetch('/svc/openapi/ontology/shop/query', { method: 'POST', headers, body });
+  };
+
   it('is planned for the new layout after a long answer was aborted', async () => {
-    const long =
-      'SELECT p.k, q.k AS l, r.k AS m, s.k AS n, repeat(p.city, 6000) AS city FROM svc.place p JOIN svc.kind t ON t.k < 9 JOIN svc.kind q ON q.k < 9 JOIN svc.kind r ON r.k < 9 JOIN svc.kind s ON s.k < 9';
     const answer = async (): Promise<string> => {
-      const headers = { 'content-type': 'application/json', 'x-api-key': service.token };
-      const found = await service.fetch('/svc/api/query/', { method: 'POST', headers, body: JSON.stringify({ ontology_name: 'shop', query: long }) });
+      const found = await asking();
       expect(found.status).toBe(200);
       return found.text();
     };
@@ -253,6 +257,61 @@ describe('a union that is joined with a reference table', () => {
     service.reached();
     expect(JSON.parse(await answer())).toEqual(before);
     expect(requests()).toEqual(['O']);
+  });
+
+  describe('in a long answer in the background, of which nobody has read a row,', () => {
+    const polled = async (script = LONG): Promise<{ readonly status: string; readonly response?: readonly unknown[]; readonly error?: string }> => {
+      const { poll_url } = (await (await asking({ 'x-async': 'true' }, script)).json()) as { readonly poll_url: string };
+      return vi.waitFor(
+        async () => {
+          const found = (await (await service.fetch(poll_url, { headers: { 'x-api-key': service.token } })).json()) as { readonly status: string };
+          if (found.status === 'running') throw new Error('it runs');
+          return found;
+        },
+        { timeout: 60_000 },
+      );
+    };
+    /** Changes the database before a request with one of these texts is sent. */
+    const changing = async <T>(changes: Readonly<Record<string, string>>, work: () => Promise<T>): Promise<T> => {
+      const real = globalThis.fetch;
+      globalThis.fetch = async (input, init) => {
+        for (const [text, sql] of Object.entries(changes)) if (String(init?.body).includes(text)) await place(sql);
+        return real(input, init);
+      };
+      return work().finally(() => {
+        globalThis.fetch = real;
+      });
+    };
+    afterEach(settled);
+
+    it('is planned again', async () => {
+      const before = await polled();
+      expect(before).toMatchObject({ status: 'completed' });
+      service.reached();
+      await place(HASH);
+      expect(await polled()).toEqual(before);
+      expect(requests()).toEqual(['C', 'P', 'O']);
+    });
+
+    it.each([
+      ['reads', 'SELECT k FROM svc.kind'],
+      ['changes the model', 'CREATE ONTOLOGY VIEW once AS SELECT k FROM svc.kind'],
+    ])('is the only one that runs again after a statement that %s, and nothing of its first rows stays', async (_what, first) => {
+      await place(HASH);
+      const found = await changing({ 'OFFSET 0': 'DELETE FROM shop.t_kind WHERE k > 1' }, () => polled(`${first}; ${LONG}`));
+      await place('TRUNCATE shop.t_kind');
+      await place('INSERT INTO shop.t_kind VALUES (1), (2), (3)');
+      expect(found).toMatchObject({ status: 'completed' });
+      expect(found.response).toHaveLength(4);
+      expect(requests().filter((r) => r !== 'P')).toEqual(['', 'C', 'O']);
+    });
+
+    it('fails if the table changes again', async () => {
+      const changes = { 'relname = $2': HASH, 'json_build_array(json_build_array': REFERENCE };
+      const { status, error, response } = await changing(changes, polled);
+      expect([status, error, response]).toEqual(['error', expect.stringContaining('distributed in another way'), undefined]);
+      expect(requests()).toEqual(['C', 'P', 'C']);
+    });
   });
 
   describe('in a cached table', () => {

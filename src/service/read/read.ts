@@ -381,11 +381,20 @@ export async function runRead(session: Session, prepared: Prepared, last: boolea
     if (prepared.renewed && (await isOutdated(error, plan))) return runRead(session, await prepared.renewed(), last, only);
     throw (await loadFaults()).withPosition(error, plan, source);
   }
-  rows.done.catch((error: unknown) => runtime.waitUntil(isOutdated(error, plan).then((is) => (is ? prepared.renewed?.() : undefined))));
+  let renewed: Promise<Planned | undefined> | undefined;
+  const renew = (error: unknown): Promise<Planned | undefined> => {
+    renewed ??= isOutdated(error, plan).then((is) => (is ? prepared.renewed?.() : undefined));
+    return renewed;
+  };
+  rows.done.catch((error: unknown) => runtime.waitUntil(renew(error)));
   const again = isUnplaced(plan, datasource) ? await prepared.rewritten() : undefined;
   if (!last || again?.plan.target) rows.cancel();
   if (again?.plan.target) return runRead(session, again, last, only);
   asOf();
   const keep = place && ((bytes: Uint8Array<ArrayBuffer>) => void rows.done.then((counts) => place.keep({ bytes, rows: counts.rows })).catch(() => undefined));
-  return { kind: 'rows', rows, owner, shape: plan.shape, nested: plan.nested, keep };
+  const repeated = async (error: unknown): Promise<Answer | undefined> => {
+    const made = await renew(error);
+    return made && runRead(session, made, last, only);
+  };
+  return { kind: 'rows', rows, owner, shape: plan.shape, nested: plan.nested, keep, again: repeated };
 }
