@@ -3,7 +3,7 @@ import { visited } from '../../budget.ts';
 import type { Graph } from '../../ontology/graph.ts';
 import { push } from '../../ontology/links.ts';
 import { isRaw, type Model, type RelationshipDef } from '../../ontology/model.ts';
-import { fold } from '../../ontology/names.ts';
+import { fold, THING } from '../../ontology/names.ts';
 import { keyOfName, Names } from './names-in-texts.ts';
 
 /** An object that SQL reads by its name. */
@@ -24,6 +24,7 @@ export class Dependants {
 
   constructor(graphs: readonly Graph[]) {
     const names = new Names();
+    names.add(THING);
     for (const { model } of graphs) this.#list(model, names);
     this.#known.clear();
     for (const { model } of graphs) this.#read(model, names);

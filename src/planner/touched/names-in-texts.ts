@@ -1,5 +1,6 @@
 /** Finds names of a model in stored texts without parsing them. May find too much, never too little. */
 import { visited } from '../../budget.ts';
+import { push } from '../../ontology/links.ts';
 
 /** How many characters are read in a step. */
 const CHARACTERS_OF_A_STEP = 4;
@@ -19,8 +20,14 @@ const comparable = (text: string): string => text.toLowerCase().replace(FINAL_SI
 /** A name in the form in which names are compared with texts. `~r` is the other direction of `r`. */
 export const keyOfName = (name: string): string => comparable(name).replace(/^~+/, '');
 
-/** A name without what may be before it in the column of a path: `~r`, `rel[c]_column`, `_type_of_c`. A number may be directly before a word. */
-const PREFIXES = /^(?:_type_of_|_|\d+)/;
+/** What may be directly before a name in a word of a text: `rel[c]_column`, `_type_of_c`, and a number. `~` is no part of a word. */
+const PREFIX = /^(?:_|type_of_|\d+)/;
+
+/** Where a name is in a text: it begins `before` characters before its first word. */
+interface Place {
+  readonly before: number;
+  readonly length: number;
+}
 
 /** A set of names that texts are searched for. */
 export class Names {
@@ -28,6 +35,10 @@ export class Names {
   readonly #words = new Set<string>();
   /** Those with blanks, hyphens and the like. */
   readonly #others = new Set<string>();
+  /** The different places of these names, by their first word. */
+  readonly #places = new Map<string, Place[]>();
+  /** Those without a word. */
+  readonly #signs: string[] = [];
 
   /** @returns true if it is a new name */
   add(name: string): boolean {
@@ -35,7 +46,19 @@ export class Names {
     const names = WORD.test(key) ? this.#words : this.#others;
     if (names.has(key)) return false;
     names.add(key);
+    if (names === this.#others) this.#place(key);
     return true;
+  }
+
+  #place(key: string): void {
+    const [first] = key.matchAll(WORDS);
+    if (first === undefined) {
+      this.#signs.push(key);
+      return;
+    }
+    const place = { before: first.index, length: key.length };
+    const known = this.#places.get(first[0]) ?? [];
+    if (!known.some((p) => p.before === place.before && p.length === place.length)) push(this.#places, first[0], place);
   }
 
   has(name: string): boolean {
@@ -63,16 +86,23 @@ export class Names {
     visited(1 + Math.ceil(text.length / CHARACTERS_OF_A_STEP));
     const key = comparable(text);
     if (ESCAPED.test(key) && found(undefined)) return;
-    for (const [word] of key.matchAll(WORDS)) {
-      if (this.#words.has(word) && found(word)) return;
-      for (let rest = word; PREFIXES.test(rest); ) {
-        rest = rest.replace(PREFIXES, '');
+    for (const { 0: word, index } of key.matchAll(WORDS)) {
+      for (let at = 0, length = -1; length !== 0; at += length) {
+        const rest = word.slice(at);
         if (this.#words.has(rest) && found(rest)) return;
+        for (const name of this.#othersAt(key, rest, index + at)) if (found(name)) return;
+        length = PREFIX.exec(rest)?.[0].length ?? 0;
       }
     }
-    for (const other of this.#others) {
-      visited(1 + Math.ceil(text.length / (10 * CHARACTERS_OF_A_STEP)));
-      if (key.includes(other) && found(other)) return;
-    }
+    if (this.#signs.length > 0) visited(this.#signs.length * (1 + Math.ceil(text.length / (10 * CHARACTERS_OF_A_STEP))));
+    for (const sign of this.#signs) if (key.includes(sign) && found(sign)) return;
+  }
+
+  /** The names of several words whose first word is at an offset of a text. */
+  #othersAt(key: string, word: string, offset: number): readonly string[] {
+    const places = this.#places.get(word);
+    if (places === undefined) return [];
+    visited(places.length);
+    return places.map(({ before, length }) => key.slice(Math.max(0, offset - before), offset - before + length)).filter((name) => this.#others.has(name));
   }
 }

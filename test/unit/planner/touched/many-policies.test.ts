@@ -1,10 +1,13 @@
 /** An ontology with many long policies can be changed where they do not read it. */
 import { describe, expect, it } from 'vitest';
+import { Budget } from '../../../../src/budget.ts';
 import type { PolicyRow } from '../../../../src/catalog/policies.ts';
 import { keepModel } from '../../../../src/catalog/versions.ts';
 import { loadNodeParser } from '../../../../src/cli/node-parser.ts';
 import { compile } from '../../../../src/ontology/compile.ts';
+import type { Graph } from '../../../../src/ontology/graph.ts';
 import { Touched } from '../../../../src/planner/touched/index.ts';
+import { Names } from '../../../../src/planner/touched/names-in-texts.ts';
 import { type Scripted, scripted } from '../../../support/scripted.ts';
 import { run } from '../../ontology/script.ts';
 
@@ -14,6 +17,9 @@ const { model } = run(
 CREATE CONCEPT "old town" (id bigint, PRIMARY KEY (id)) INHERITS (city);
 CREATE CONCEPT tree (tree_id bigint, height bigint, PRIMARY KEY (tree_id));
 CREATE CONCEPT ΑΣ (k bigint, PRIMARY KEY (k));
+CREATE CONCEPT kind (kind_id bigint, PRIMARY KEY (kind_id));
+CREATE CONCEPT known INHERITS (kind) FROM svc.kind WHERE EXISTS (SELECT 1 FROM svc.thing t WHERE t.entity_id IS NOT NULL);
+CREATE VIEW counted AS SELECT count(*) AS n FROM svc.thing;
 CREATE VIEW tall AS SELECT height FROM svc.tree`.replace('id bigint, PRIMARY KEY (id)) INHERITS', 'since bigint) INHERITS'),
 );
 
@@ -71,6 +77,8 @@ describe('a policy', () => {
     ['names a type', '"_type_of_tree" IS NOT NULL', true],
     ['reads a view over it', 'EXISTS (SELECT 1 FROM vsvc.tall)', true],
     ['reads all rows', 'EXISTS (SELECT 1 FROM svc.thing)', true],
+    ['reads a view over all rows', 'EXISTS (SELECT 1 FROM vsvc.counted)', true],
+    ['reads a logic concept over all rows', 'EXISTS (SELECT 1 FROM svc.known)', true],
     ['has an identifier with escapes', 'u&"tre\\0065" = 1', true],
     ['has an identifier with a quote', '"a""b" = 1', true],
     ['has a longer name', 'trees > 1 AND "my tree_" > 2', false],
@@ -88,5 +96,45 @@ describe('a policy', () => {
     const touched = Touched.between(compile(model, 'm'), compile(after, 'm'));
     for (const text of ['EXISTS (SELECT 1 FROM svc.ΑΣ)', '"r[ΑΣ].Σ" > 1', '"r[Old Town].id" > 1']) expect([text, touched.reaches(text)]).toEqual([text, true]);
     expect(touched.reaches('height > 1')).toBe(false);
+  });
+});
+
+describe('a name', () => {
+  const isFound = (name: string, text: string): boolean => {
+    const names = new Names();
+    names.add(name);
+    return names.areIn(text);
+  };
+
+  it.each([
+    ['type_of_tree', '"r[city]_type_of_tree" > 1'],
+    ['_type_of_tree', '"r[city]__type_of_tree" > 1'],
+    ['1st', '"r[city]_1st" > 1'],
+    ['my tree', '"_type_of_My Tree" IS NOT NULL'],
+    ['my tree', '"my my tree" > 1'],
+    ['-tree', '"r[-Tree*2].-tree" > 1'],
+    ['%', '"%" > 1'],
+    ['~back-to', '"back-to[tree].height" > 1'],
+    ['a"b', '`a"b` > 1'],
+  ])('%s is found in %s', (name, text) => expect(isFound(name, text)).toBe(true));
+
+  it.each([
+    ['my tree', '"army tree" > 1'],
+    ['a-b', '"a-" > 1 AND "-b" > 2'],
+  ])('%s is not found in %s', (name, text) => expect(isFound(name, text)).toBe(false));
+
+  it('with a blank costs as much as one without', () => {
+    const unitsWith = (separator: string): number => {
+      const name = (i: number): string => `"my${separator}column${separator}${i}"`;
+      const all = Array.from({ length: 400 }, (_, i) => i);
+      const concept = `CREATE CONCEPT city (id bigint, ${all.map((i) => `${name(i)} bigint`).join(', ')}, PRIMARY KEY (id))`;
+      const calculated = all.map((i) => `CREATE PROPERTY calculated${i} bigint AS SELECT ${name(i)} + ${name(i)}`);
+      const before = run([concept, ...calculated].join(';\n')).model;
+      const graphs = [before, run('CREATE CONCEPT tree (height bigint)', before).model].map((m) => compile(m, 'm')) as [Graph, Graph];
+      const budget = new Budget({ nodes: 1e9, steps: 1e9, entries: 1e9, units: 1e9 }, 'the script');
+      budget.run(() => Touched.between(...graphs), 0);
+      return budget.units;
+    };
+    expect(unitsWith(' ')).toBeLessThan(3 * unitsWith('_'));
   });
 });

@@ -34,7 +34,10 @@ const row = (concept: string, condition: string): PolicyRow =>
 
 /** What a condition means, as SQL. */
 const meaning = (graph: Graph, { concept, condition }: { concept: string; condition: string }): string => {
-  const { sql, params } = planSelect({ ...context, graph }, { text: `SELECT 1 AS one FROM dsvc."${concept}" WHERE (${condition}\n)`, offset: 0 });
+  const { sql, params } = planSelect(
+    { ...context, graph },
+    { text: `SELECT 1 AS one FROM dsvc."${concept.replaceAll(`"`, `""`)}" WHERE (${condition}\n)`, offset: 0 },
+  );
   return JSON.stringify([sql, params]);
 };
 

@@ -18,6 +18,7 @@ interface Concept {
   readonly measures: readonly string[];
   readonly isMulti: boolean;
   readonly key: string | null;
+  readonly label: string | null;
   readonly rels: readonly Rel[];
   readonly logic: string | null;
 }
@@ -33,20 +34,22 @@ interface World {
   readonly mappings: readonly Mapping[];
 }
 
-const q = (name: string): string => `"${name}"`;
+const q = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 /** Names that are no words in a text, that end in a letter with two lower-case forms, or that are a part of another name. */
-const NAMES = ['c0', 'c1', 'd-e', 'f', 'ΑΣ', 'g h', 'c00'];
-const PLAIN = ['id', 'a', 'b', 'aa', 'x y', 'id2'];
+const LONG = `${'long'.repeat(16)}`;
+const NAMES = ['c0', 'c1', 'd-e', 'f', 'ΑΣ', 'g h', 'c00', LONG, `${LONG} 2`, 'type_of_f', '-e', '%', 'i"j'];
+const PLAIN = ['id', 'a', 'b', 'aa', 'x y', 'id2', 'type_of_f', '1a', 'a 2'];
 const FIRST = `CREATE PROPERTY calc0 bigint AS SELECT id + 1; CREATE PROPERTY calc1 bigint AS SELECT a + 1; CREATE PROPERTY many MULTIVALUE bigint;
 CREATE MEASURE m0 bigint AS SELECT sum(id); CREATE MEASURE m1 bigint AS SELECT count(id) WHERE id > 1; CREATE CONCEPT k (id bigint, a bigint, PRIMARY KEY (id))`;
-const RELS = ['r', 'to', 'c0', 'r-2'];
+const RELS = ['r', 'to', 'c0', 'r-2', 'back0', 'back1'];
 
 const conceptText = (c: Concept, verb: string): string => {
   const elements = [
     ...c.properties.map((p) => `${q(p)} ${p.startsWith('calc') ? 'bigint' : p === 'x y' ? 'string' : p === 'b' ? 'float' : 'bigint'}`),
     ...c.measures.map((m) => `${m} MEASURE bigint`),
     ...(c.isMulti ? ['CONSTRAINT many MULTIVALUE bigint'] : []),
-    ...(c.key === null ? [] : [`PRIMARY KEY (${c.key})`]),
+    ...(c.key === null ? [] : [`PRIMARY KEY (${q(c.key)})`]),
+    ...(c.label === null ? [] : [`LABEL (${q(c.label)})`]),
     ...c.rels.map((r) => `CONSTRAINT ${q(r.name)} ${r.text}`),
   ];
   const list = elements.length === 0 ? '' : ` (${elements.join(', ')})`;
@@ -94,8 +97,23 @@ export class Maker {
       const { name, end } = r.pick(own);
       const kin = this.world.concepts.filter((c) => this.#lineage(c.name).some((o) => o.name === end) || this.#lineage(end).includes(c));
       const at = r.chance(60) || kin.length === 0 ? end : r.pick(kin).name;
-      const tail = r.pick([`.${this.#integer(at)}`, `.${this.#integer(at)}`, '.entity_id', '_w', '_a', '.many', `.${r.pick(PLAIN)}`]);
-      return q(`${name}[${at}${r.chance(25) ? r.pick(['*', '*2']) : ''}]${tail}`);
+      const tail = r.pick([
+        `.${this.#integer(at)}`,
+        `.${this.#integer(at)}`,
+        '.entity_id',
+        '_w',
+        '_a',
+        '.many',
+        '.entity_label',
+        '_type_of_f',
+        '_1a',
+        `.${r.pick(PLAIN)}`,
+      ]);
+      const first = `${name}[${at}${r.chance(25) ? r.pick(['*', '*2']) : ''}]`;
+      const next = rels.filter((rel) => this.#lineage(at).some((c) => c.name === rel.start));
+      if (next.length === 0 || r.chance(75)) return q(`${first}${tail}`);
+      const second = r.pick(next);
+      return q(`${first}.${second.name}[${second.end}].${this.#integer(second.end)}`);
     };
     const other = this.#concept();
     const schema = r.pick(['svc', 'dsvc', 'dsvc', 'esvc']);
@@ -123,6 +141,10 @@ export class Maker {
       () => `EXISTS (SELECT * FROM vsvc.v${r.int(0, 2)})`,
       () => `(SELECT sum("measure.m${r.int(0, 1)}") FROM dsvc.${q(other)}) > 1`,
       () => `(SELECT count(*) FROM svc.thing) > 3`,
+      () => `EXISTS (SELECT 1 FROM dsvc.thing t WHERE ${column(other, 't')} > 1)`,
+      () => `EXISTS (SELECT 1 FROM dsvc.${q(other)} t WHERE ${q(r.pick(PLAIN))} = t.id)`,
+      () => `EXISTS (SELECT t.* FROM esvc.${q(other)} t WHERE t.b > 1 AND t."x y" = 'x')`,
+      () => `b > 1 AND "x y" <> ''`,
       () => `${simple()} AND ${simple()}`,
     ])();
   }
@@ -132,7 +154,7 @@ export class Maker {
     const target = this.#concept();
     const others = this.world.concepts.flatMap((c) => c.rels.map((rel) => rel.name));
     const name = r.pick(RELS);
-    const inverse = r.chance(30) ? ` INVERSEOF back${r.int(0, 1)}` : '';
+    const inverse = r.chance(30) ? ` INVERSEOF ${r.pick(['back0', 'back1', 'back0', 'r', 'to'])}` : '';
     const more = [
       ...(r.chance(from === target ? 50 : 5) ? ['TRANSITIVE'] : []),
       ...(r.chance(20) && target === from ? ['SYMMETRIC'] : []),
@@ -146,7 +168,7 @@ export class Maker {
   }
 
   #logic(): string {
-    const source = this.#concept();
+    const source = this.r.chance(10) ? 'thing' : this.#concept();
     return `FROM ${this.r.pick(['svc', 'dsvc'])}.${q(source)} WHERE ${this.condition(source)}`;
   }
 
@@ -159,7 +181,7 @@ export class Maker {
       const back = /INVERSEOF (\w+)/.exec(rel.text)?.[1] ?? `~${rel.name}`;
       const end = (name: string, column: string, of: string): string =>
         `CONSTRAINT ${q(name)} FOREIGN KEY (${column}) REFERENCES ${q(of)} (${q(this.#integer(of))})`;
-      return `(${end(rel.name, 'far', rel.target)}, ${end(back, 'near', from)}) AS SELECT near, far, w${r.chance(50) ? ', a' : ''} FROM t.links`;
+      return `(${end(rel.name, 'far', rel.target)}, ${end(back, 'near', from)}) AS SELECT near, far, w, 1 AS type_of_f, 2 AS "1a"${r.chance(50) ? ', a' : ''} FROM t.links`;
     }
     if (r.chance(15)) return `INTO ${q(into)} MULTIVALUE many AS SELECT id, many FROM t.many`;
     const columns = this.#properties(into).filter((p) => !p.startsWith('calc') && r.chance(80));
@@ -171,6 +193,10 @@ export class Maker {
     const of = this.#concept();
     return r.pick([
       () => `VIEW AS SELECT * FROM svc.${q(of)}`,
+      () => 'VIEW AS SELECT count(*) AS id FROM svc.thing',
+      () => `VIEW AS SELECT ${q(r.pick(PLAIN))} AS id FROM dsvc.thing`,
+      () => `VIEW AS SELECT b, "x y" FROM dsvc.${q(of)}`,
+      () => `VIEW AS SELECT sum("measure.m${r.int(0, 1)}") AS id FROM dsvc.${q(of)}`,
       () => `VIEW AS SELECT ${q(this.#integer(of))} AS id FROM dsvc.${q(of)} WHERE ${this.condition(of)}`,
       () => `VIEW AS SELECT count(*) AS id FROM vsvc.v${r.int(0, 2)}`,
       () => `VIEW AS SELECT * FROM vsvc.v${r.int(0, 2)}`,
@@ -181,6 +207,8 @@ export class Maker {
     return this.r.pick([
       () => `bigint AS SELECT ${q(this.r.pick(['id', 'a', 'aa']))} + 1`,
       () => 'bigint AS SELECT calc0 + 1',
+      () => 'bigint AS SELECT "a 2" + "1a"',
+      () => 'bigint AS SELECT length("x y")',
       () => {
         const rels = this.world.concepts.flatMap((c) => c.rels);
         if (rels.length === 0) return 'bigint AS SELECT id + 2';
@@ -197,7 +225,17 @@ export class Maker {
     const properties = r.some([...PLAIN, 'calc0', 'calc1'], r.int(0, 4));
     const own = parents.length === 0 ? [...new Set(['id', ...properties])] : properties;
     const measures = r.chance(30) ? [r.pick(['m0', 'm1'])] : [];
-    return { name, parents, properties: own, measures, isMulti: r.chance(25), key: parents.length === 0 ? 'id' : null, rels: [], logic: null };
+    return {
+      name,
+      parents,
+      properties: own,
+      measures,
+      isMulti: r.chance(25),
+      key: parents.length === 0 ? 'id' : null,
+      label: r.chance(20) && own.length > 0 ? r.pick(own) : null,
+      rels: [],
+      logic: null,
+    };
   }
 
   /** Makes a new model: tries random additions, and keeps those that are valid. */
@@ -206,7 +244,7 @@ export class Maker {
     this.attempt(() => FIRST);
     this.world = {
       ...this.world,
-      concepts: [{ name: 'k', parents: [], properties: ['id', 'a'], measures: [], isMulti: false, key: 'id', rels: [], logic: null }],
+      concepts: [{ name: 'k', parents: [], properties: ['id', 'a'], measures: [], isMulti: false, key: 'id', label: null, rels: [], logic: null }],
     };
     for (const name of r.some(NAMES, r.int(4, NAMES.length))) {
       this.attempt(() => {
@@ -234,13 +272,27 @@ export class Maker {
     const { world, model } = this;
     const text = make();
     try {
-      this.model = run(text, model).model;
+      this.model = this.#described(run(text, model).model);
       return text;
     } catch (error) {
       if (!(error instanceof SvcError)) throw error;
       this.world = world;
       return undefined;
     }
+  }
+
+  /** Gives the columns of new mappings types and collations, as a datasource would. */
+  #described(model: Model): Model {
+    const { r } = this;
+    const described = (m: Model['mappings'][number]): Model['mappings'][number] => {
+      if (m.columns.every((c) => c.type !== undefined)) return m;
+      const columns = m.columns.map((c) => {
+        const type = c.name === 'b' ? r.pick(['float4', 'float4', 'float8']) : c.name === 'x y' ? r.pick(['inet', 'text', 'text']) : 'int8';
+        return { ...c, type, ...(type === 'text' && r.chance(30) ? { collation: '"C"' } : {}) };
+      });
+      return { ...m, columns };
+    };
+    return { ...model, mappings: model.mappings.map(described) };
   }
 
   #changeConcept(change: (c: Concept) => Concept): Concept {
@@ -262,6 +314,11 @@ export class Maker {
       () => replace((c) => ({ ...c, rels: [...c.rels, this.#rel(c.name)] })),
       () => replace((c) => ({ ...c, rels: c.rels.slice(1) })),
       () => replace((c) => ({ ...c, isMulti: !c.isMulti })),
+      () => replace((c) => ({ ...c, label: c.label === null && c.properties.length > 0 ? r.pick(c.properties) : null })),
+      () => replace((c) => ({ ...c, key: c.properties.length > 0 ? r.pick(c.properties) : null })),
+      () => `CREATE OR REPLACE PROPERTY b ${r.pick(['float', 'double', 'bigint'])}`,
+      () => `CREATE OR REPLACE PROPERTY "x y" ${r.pick(['string', 'bigint'])}`,
+      () => `CREATE OR REPLACE PROPERTY many MULTIVALUE ${r.pick(['string', 'bigint'])}`,
       () => replace((c) => ({ ...c, logic: c.parents.length === 0 ? null : this.#logic() })),
       () => replace((c) => ({ ...c, measures: c.measures.length === 0 ? ['m0'] : [] })),
       () => conceptText(this.#newConcept(r.pick(['n0', 'a', 'r'])), 'CREATE'),
