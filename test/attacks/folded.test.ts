@@ -11,6 +11,9 @@ const outcome = (sql: string): string => faultOf(sql).replace(/:.*/s, '');
 /** 3 MB that is read 1,000 times: PostgreSQL computes and keeps it once for each reference. */
 const READ = many(1000, 'x IS NULL');
 const TEXT = "repeat('x', 3000000)";
+/** Rows in each other around a value. */
+const rows = (value: string): string => `${nested(60, 'ROW(', value, ')')} IS NULL AS a`;
+const LONG = "repeat('x', 20000000)";
 /** Texts that become many values. */
 const LIST = (n: number, item = '1'): string => `('{' || repeat('${item},', ${n}) || '${item}}')`;
 const DOCUMENT = (n: number): string => `('[' || repeat('1,', ${n}) || '1]')`;
@@ -47,6 +50,25 @@ describe('are refused', () => {
     // 12 s
     ['powers of negative numbers', `SELECT ${range(300, (i) => `length(power(2.5, abs(-130000))::text) AS x${i}`)}`],
     ['a length from a negative number', "SELECT length(initcap(repeat('x', ascii(name) * 0 + abs(-600000000)))) AS a FROM svc.person"],
+    // 1.2 GB and 6 s, with a timeout of 3 s
+    ['a constant that COALESCE selects', `SELECT ${rows(`coalesce(${LONG}, name)`)} FROM svc.town`],
+    ['a constant that CASE selects', `SELECT ${rows(`CASE WHEN true THEN ${LONG} ELSE name END`)} FROM svc.town`],
+    ['NULL of an operator', `SELECT ${rows(`coalesce(NULL || name, ${LONG})`)} FROM svc.town`],
+    ['a length that CASE selects', `SELECT ${rows("repeat('x', CASE WHEN true THEN 20000000 ELSE town_id::int END)")} FROM svc.town`],
+    ['an array of a value that COALESCE selects', `SELECT ${rows('array_fill(coalesce(0, town_id::int), ARRAY[3000000])')} FROM svc.town`],
+    ['a short text of a sub-select', `SELECT ${rows(`v.x, ${LONG}`)} FROM (SELECT 'a'::text AS x) v`],
+    ['a short text of a function in FROM', `SELECT ${rows(`v.x, ${LONG}`)} FROM lower('X') AS v(x)`],
+    ['a length of a sub-select', `SELECT ${rows("repeat('x', v.n)")} FROM (SELECT 20000000 AS n) v`],
+    ['a length of VALUES', `SELECT ${rows("repeat('x', v.n * 100)")} FROM (VALUES (200000)) v(n)`],
+    ['a length of a function in FROM', `SELECT ${rows("repeat('x', v.n)")} FROM abs(-20000000) AS v(n)`],
+    ['slices', `SELECT ${nested(60, '(', "(ARRAY[repeat('x', 8000000)])", '[1:3])')} IS NULL AS a`],
+    ['bits', `SELECT ${nested(300, '~(', "B'1'::bit(50000000)", ')')} IS NULL AS a`],
+    ['a length less a negative number', `SELECT ${range(30, (i) => `repeat('x', 5 - -30000000) IS NULL AS x${i}`)}`],
+    // 990 MB: for each column that is equal
+    [
+      'a text that many columns are equal to',
+      `SELECT count(*) AS n FROM svc.town ${range(49, (i) => `JOIN svc.town t${i} USING (name)`, ' ')} WHERE name = repeat('x', 20000000)`,
+    ],
   ])('constants: %s', (_what, sql) => {
     expect(outcome(sql)).toBe('too_complex');
   });
@@ -83,6 +105,13 @@ it.each([
   `SELECT array_agg(name)::text[] AS a, (SELECT json_agg(t) FROM svc.town t)::jsonb AS b FROM svc.town`,
   `WITH RECURSIVE r(t, n) AS (SELECT '1', 1 UNION ALL SELECT t || ',1', n + 1 FROM r WHERE n < 10) SELECT ('[' || t || ']')::jsonb AS a FROM r`,
   `SELECT t.* FROM svc.town x, jsonb_to_recordset(x.name::jsonb) AS t(${range(50, (i) => `c${i} jsonb, d${i} int[]`)})`,
+  "SELECT coalesce(repeat('#', (town_id / 10)::int), '') || ' ' || 'x' AS a, upper(CASE WHEN town_id > 3 THEN repeat('#', town_id::int) ELSE '' END) AS b FROM svc.town",
+  "WITH p AS (SELECT 30 AS width) SELECT rpad(t.name, p.width) || repeat('#', p.width) || '|' AS a, repeat('-', p.width * 2) AS b FROM svc.town t, p",
+  "WITH p AS (SELECT extract(day from now() - date '2024-01-01')::int AS n, CURRENT_DATE AS d) SELECT repeat('#', n) || '|' AS a, repeat('#', extract(day from d)::int) AS b FROM p",
+  "WITH p AS (SELECT name, repeat('#', town_id::int) AS bar FROM svc.town) SELECT upper(coalesce(bar, '-')) AS a, lower(bar) || '|' AS b FROM p",
+  'SELECT * FROM jsonb_to_recordset((SELECT jsonb_agg(t) FROM svc.town t)) AS t(a int, b text, c jsonb)',
+  `SELECT count(*) AS n FROM svc.town ${range(9, (i) => `JOIN svc.town t${i} USING (name)`, ' ')} WHERE name = '${many(12_000, 'x', '')}'`,
+  'SELECT json_agg(round(salary, party_id::int)) AS m FROM svc.employee',
 ])('are usual: %#', (sql) => {
   expect(faultOf(sql)).toBe('no error');
 });

@@ -16,6 +16,7 @@ export const isNeverConstant = (call: FuncCall): boolean => {
 export function makerOf(type: string, body: never): string | undefined {
   switch (type) {
     case 'A_ArrayExpr':
+    case 'A_Indirection':
       return 'ARRAY';
     case 'RowExpr':
       return 'ROW';
@@ -37,3 +38,6 @@ export function makerOf(type: string, body: never): string | undefined {
 /** True for a call that makes a text of constant length, which counts with other arguments too. */
 export const isCounted = (call: FuncCall): boolean =>
   REPEATING.has(functionName(call)) && constant((call.args as readonly Node[] | undefined)?.[1]) !== undefined;
+
+/** True for a value that PostgreSQL never knows when it plans the statement: that of a sub-query or of an aggregate. */
+export const isFresh = (type: string, body: never): boolean => type === 'SubLink' || type === 'SelectStmt' || (type === 'FuncCall' && isNeverConstant(body));

@@ -18,7 +18,7 @@ import { visited } from '../../budget.ts';
 import { FOLDING } from '../guard/index.ts';
 import { isNodeName, lastName, type Node, type SelectStmt, typeOf, walk } from '../plan/tree.ts';
 import { stepsOfCast, stepsOfTypes } from './casts.ts';
-import { isCounted, isNeverConstant, makerOf } from './constants.ts';
+import { isCounted, isFresh, isNeverConstant, makerOf } from './constants.ts';
 import { COLLECTING, DIGITS, FREE, FREE_OPERATORS, names, OPERATIONS, POWERS, REPEATING, SEARCH_OPERATORS, SLOW_TYPES } from './functions.ts';
 import { boundOf, charactersIn, TABLE_NUMBER } from './numbers.ts';
 import {
@@ -56,15 +56,21 @@ import {
   withNumbers,
 } from './sizes.ts';
 import { SMALL_TEXT, type Spent } from './spent.ts';
-import { collected, copiesOfLeft, countOf, freePass, freePasses, functionName, onePass, SEARCHED, stepsOf } from './steps.ts';
+import { callIn, collected, copiesOfLeft, countOf, freePass, freePasses, functionName, onePass, SEARCHED, stepsOf } from './steps.ts';
 
 /** Nodes that are no longer than their parts. A node that is neither here nor has a rule may be of any length. */
 const PARTS = names(`
   A_Indices A_Indirection A_Star BitString Boolean CaseWhen CollateClause Float GroupingSet Integer JsonArgument JsonBehavior JsonFormat JsonKeyValue JsonOutput
   JsonReturning JsonTableColumn JsonTablePathSpec JsonValueExpr List NamedArgExpr ResTarget SortBy String TypeName WindowDef`);
 
+/** Functions that return the time of the transaction. */
+const NOW = names('now statement_timestamp transaction_timestamp');
+
 /** Functions other than those that write JSON to which a row is not a text. */
 const JSON_TAKING = /^(count|jsonb?_(object_)?agg.*)$/;
+
+/** A call that makes its arguments more often as long may make a long value of short constants. */
+const GROWTH = 16;
 
 /** An array of numbers with the largest value for each. */
 const boundedItems = (node: Node, bound: (node: Node) => Node): Node =>
@@ -82,6 +88,10 @@ export class Expressions {
   readonly #spent: Spent;
   /** The nodes so far whose value PostgreSQL does not know when it plans the statement. */
   #varying = 0;
+  /** The calls so far that return the time of the transaction, of which PostgreSQL computes nothing that has no condition. */
+  #times = 0;
+  /** The bytes of long constant values in the expression that is measured. PostgreSQL may make all around them constant too: `coalesce('x', name)` is. */
+  #long = 0;
   /** The sizes of the arguments of calls. Measuring those of nested calls again would double the work on each level. */
   readonly #arguments = new WeakMap<Node, { readonly scope: Scope; readonly size: Size }>();
   /** Measures a sub-query. */
@@ -119,13 +129,21 @@ export class Expressions {
     this.#spent.nodes();
     const type = typeOf(node);
     const body = (node as unknown as Readonly<Record<string, never>>)[type] as never;
-    const before = this.#varying;
+    const [before, around] = [this.#varying, this.#long];
+    this.#long = 0;
     const size = this.#measured(type, body, node, scope);
-    if (size.made > SMALL_TEXT && this.#varying === before) {
-      const maker = makerOf(type, body);
-      if (maker !== undefined) this.#spent.text(size, maker, (body as ParamRef).location);
-    }
+    const isConstant = this.#varying === before;
+    if (size.made <= SMALL_TEXT || isFresh(type, body)) this.#long = 0;
+    else if (isConstant || this.#long > 0) this.#keep(type, body, isConstant || size.made < MAX_SIZE ? size : ofBytes(this.#long));
+    this.#long += around;
     return size;
+  }
+
+  /** Counts a long value that is constant, or may be. */
+  #keep(type: string, body: never, size: Size): void {
+    const maker = makerOf(type, body);
+    if (maker !== undefined) this.#spent.text(size, maker, (body as ParamRef).location);
+    this.#long = size.made;
   }
 
   #measured(type: string, body: never, node: Node, scope: Scope): Size {
@@ -164,6 +182,7 @@ export class Expressions {
       case 'BooleanTest':
       case 'GroupingFunc':
       case 'SQLValueFunction':
+        if (type === 'SQLValueFunction') this.#times++;
         this.all(body, scope);
         return FIXED;
       case 'JsonIsPredicate':
@@ -188,7 +207,8 @@ export class Expressions {
   #column(reference: ColumnRef, scope: Scope): Size {
     const size = sizeOfColumn(reference, scope);
     // PostgreSQL puts its constants in the place of the reference
-    if (size.copies.texts === 0) this.#varying++;
+    if (!size.copies.isConstant) this.#varying++;
+    if (size.copies.isConstant && size.copies.texts > 0 && size.made > SMALL_TEXT) this.#long = size.made < MAX_SIZE ? size.made : size.copies.texts;
     return this.#spent.column(size, reference.location);
   }
 
@@ -287,13 +307,14 @@ export class Expressions {
     } else this.#spent.steps(countOf(rexpr) * freePass(left) + freePass(right), called, location);
     if (kind === 'AEXPR_NULLIF') return left;
     if (symbol === '^') return sizeOfPower(left, right, rexpr && this.#bound(rexpr, scope, right));
-    return isLike ? SMALL : sizeOfOperation(symbol, left, right);
+    return isLike ? SMALL : sizeOfOperation(symbol, left, right, lexpr === undefined);
   }
 
   #call(call: FuncCall, scope: Scope): Size {
     const [name, { args = [], location }] = [functionName(call), call];
     const writesJson = JSON_BUILDERS.test(name) || JSON_TAKING.test(name);
     if (isNeverConstant(call)) this.#varying++;
+    if (NOW.has(name)) this.#times++;
     const before = this.#varying;
     const sizes = args.map((a) => (writesJson ? inJson(this.size(a, scope)) : this.size(a, scope)));
     this.all([call.agg_order, call.agg_filter, call.over], scope);
@@ -306,11 +327,27 @@ export class Expressions {
       const characters = known.made >= MAX_SIZE && this.#varying === before ? ofBytes(this.#boundOf(args[1], scope) ?? MAX_SIZE) : known;
       const made = sizeOfRepetition(name, first, characters, args);
       if (isCounted(call)) this.#spent.text(made, name, location);
+      if (made.made < MAX_SIZE) this.#long = made.made;
       return made;
     }
-    return COLLECTING.has(name)
-      ? collected(name, sizes, rowsOfAggregate(args, scope))
-      : sizeOfCall(name, this.#bounded(name, args, sizes, scope, this.#varying === before), sizes, call.func_variadic === true);
+    if (COLLECTING.has(name)) return collected(name, sizes, rowsOfAggregate(args, scope));
+    const made = sizeOfCall(name, this.#bounded(name, args, sizes, scope, this.#varying === before), sizes, call.func_variadic === true);
+    if (made.made < MAX_SIZE && made.made > GROWTH * sum(sizes).made) this.#long = Math.max(this.#long, made.made);
+    return made;
+  }
+
+  /** The size of the arguments of a function in FROM that was measured, as a document of which it makes columns. */
+  document(item: Node, size: Size, scope: Scope): Size {
+    const args = callIn(item)?.args ?? [];
+    return args.length === 0 ? size : sum(args.map((a) => this.#again(a, scope)));
+  }
+
+  /** What PostgreSQL puts in the place of a reference to a column with this value, if it is constant. @param measure measures the value */
+  constantIn(value: Node, scope: Scope, measure: () => Size): { readonly size: Size; readonly isConstant: boolean; readonly number: number | undefined } {
+    const [before, long] = [this.#varying + this.#times, this.#long];
+    const size = measure();
+    const isConstant = this.#varying + this.#times === before || this.#long > long;
+    return { size, isConstant, number: isConstant && size.made <= SMALL.made ? this.#boundOf(value, scope) : undefined };
   }
 
   /** The arguments of a function, with the largest value for a number on which the length of its result depends. */
@@ -337,6 +374,7 @@ export class Expressions {
     return boundOf(node, {
       sizeOf: (n) => this.#again(n, scope),
       rowsOf: (args) => rowsOfAggregate(args, scope),
+      numberOf: (reference) => sizeOfColumn(reference, scope).copies.number,
       params: this.#params,
       ofTable,
     });

@@ -1,4 +1,5 @@
 /** Bounds of numbers on which the length of a result depends: exponents, digits after the point. */
+import type { ColumnRef } from '@pgsql/types';
 import { lastName, type Node, walk } from '../plan/tree.ts';
 import { LENGTHS, names } from './functions.ts';
 import { ofBytes, type Size, sum, UNKNOWN } from './sizes.ts';
@@ -9,6 +10,8 @@ interface Known {
   readonly sizeOf: (node: Node) => Size;
   /** The number of rows that an aggregate takes; 1: those of a table. */
   readonly rowsOf: (args: readonly Node[]) => number;
+  /** The absolute value of a column that is constant. */
+  readonly numberOf: (reference: ColumnRef) => number | undefined;
   readonly params: readonly (string | null)[];
   /** The assumed largest number of a table. */
   readonly ofTable: number;
@@ -24,7 +27,7 @@ export function boundOf(node: Node | undefined, known: Known): number | undefine
   if ('TypeCast' in node) return boundOf(node.TypeCast.arg, known);
   if ('ParamRef' in node) return absolute(known.params[(node.ParamRef.number ?? 0) - 1] ?? undefined);
   if ('A_Const' in node) return absolute(node.A_Const.fval?.fval ?? node.A_Const.sval?.sval);
-  if ('ColumnRef' in node) return isOfTable(node, known) ? known.ofTable : undefined;
+  if ('ColumnRef' in node) return isOfTable(node, known) ? known.ofTable : known.numberOf(node.ColumnRef);
   if ('FuncCall' in node) return boundOfCall(functionName(node.FuncCall), node.FuncCall.args ?? [], known);
   if ('CoalesceExpr' in node) return largestOf(node.CoalesceExpr.args, known);
   if ('MinMaxExpr' in node) return largestOf(node.MinMaxExpr.args, known);
@@ -103,5 +106,8 @@ export function charactersIn(node: Node | undefined, sizeOf: (node: Node) => Siz
   const { lexpr, rexpr, name } = node.A_Expr;
   const symbol = lastName(name);
   if (symbol === '+') return sum([charactersIn(lexpr, sizeOf), charactersIn(rexpr, sizeOf)]);
-  return symbol === '-' && lexpr && constant(rexpr) !== undefined ? charactersIn(lexpr, sizeOf) : UNKNOWN;
+  const subtracted = magnitude(rexpr);
+  if (symbol !== '-' || !lexpr || subtracted === undefined) return UNKNOWN;
+  // the number may be negative
+  return constant(rexpr) === subtracted ? charactersIn(lexpr, sizeOf) : sum([charactersIn(lexpr, sizeOf), ofBytes(subtracted)]);
 }

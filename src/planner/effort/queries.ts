@@ -142,8 +142,8 @@ export class Effort {
   #copied(value: Node, scope: Scope): Size {
     const spent = this.#spent;
     const { pulled, pushed, texts, folds } = spent;
-    const size = this.#expressions.size(value, scope);
-    const after = spent.since({ pulled, pushed, texts });
+    const { size, isConstant, number } = this.#expressions.constantIn(value, scope, () => this.#expressions.size(value, scope));
+    const after = { ...spent.since({ pulled, pushed, texts }), isConstant, number };
     // PostgreSQL moves no condition on an aggregate further than into HAVING
     return { ...size, copies: spent.folds > folds ? { ...after, pushed: after.pulled } : after };
   }
@@ -165,7 +165,9 @@ export class Effort {
     for (const node of conditionsIn(clause)) {
       for (const query of joins ? existsIn(node) : []) this.#joins.add(query);
       scope.equal.condition(node);
+      const { texts } = this.#spent;
       this.#spent.condition(scope.arms, !readsOuter(node, scope), () => this.#expressions.size(node, scope));
+      if (this.#spent.texts > texts) this.#spent.equated += this.#spent.texts - texts;
     }
   }
 
@@ -266,10 +268,17 @@ export class Effort {
     } else if ('RangeFunction' in node) {
       const { functions = [], alias } = node.RangeFunction;
       const { texts } = this.#spent;
-      const sizes = functions.map((f) => this.#expressions.size(itemOf(f), scope));
-      this.#spent.steps(stepsOfTypes(node.RangeFunction, sum(sizes)), functions.flatMap(functionNames)[0] ?? 'FROM', undefined);
+      const read = functions.map((f) => this.#expressions.constantIn(itemOf(f), scope, () => this.#expressions.size(itemOf(f), scope)));
+      const sizes = read.map(({ size }) => size);
+      this.#spent.steps(
+        stepsOfTypes(node.RangeFunction, sum(functions.map((f, i) => this.#expressions.document(f, sizes[i] ?? SMALL, scope)))),
+        functions.flatMap(functionNames)[0] ?? 'FROM',
+        undefined,
+      );
       // PostgreSQL puts a constant in the place of the references
-      const copies = { ...ONE, texts: functions.some((f) => SET_RETURNING.has(functionNames(f)[0] ?? '')) ? 0 : this.#spent.texts - texts };
+      const { isConstant, number } = read.length === 1 && read[0] ? read[0] : { isConstant: false };
+      const isSet = functions.some((f) => SET_RETURNING.has(functionNames(f)[0] ?? ''));
+      const copies = { ...ONE, texts: isSet ? 0 : this.#spent.texts - texts, isConstant, number };
       scope.rows *= Math.max(...functions.map((f, i) => rowsOfFunction(callIn(f), sizes[i] ?? SMALL)));
       const columns = columnsOfFunctions(
         node.RangeFunction,

@@ -102,7 +102,9 @@ export function paddingIn(value: unknown): number {
 export const isArithmetic = (symbol: string): boolean => ARITHMETIC.has(symbol);
 
 /** The size of an operator's result. */
-export function sizeOfOperation(symbol: string, left: Size, right: Size): Size {
+export function sizeOfOperation(symbol: string, left: Size, right: Size, isPrefix = false): Size {
+  // of bits
+  if (symbol === '~' && isPrefix) return retyped(right);
   if (COMPARISONS.has(symbol)) return SMALL;
   // `#>`, `#-` and the like return a part of the left operand
   const isPart = symbol !== '-' && (symbol.startsWith('-') || symbol.startsWith('#'));

@@ -34,6 +34,10 @@ export interface Copies {
   readonly pushed: number;
   /** The bytes of the constant values in the expression, which it computes for each copy, and keeps. */
   readonly texts: number;
+  /** True if the expression is constant. */
+  readonly isConstant?: boolean | undefined;
+  /** The absolute value that a constant number has at most. */
+  readonly number?: number | undefined;
 }
 /** The copies of a column that PostgreSQL computes once. */
 export const ONE: Copies = { pulled: 1, pushed: 1, texts: 0 };

@@ -41,6 +41,8 @@ export class Spent {
   pushed = 0;
   /** The bytes of its constant values. */
   texts = 0;
+  /** The bytes of those in conditions. PostgreSQL copies what a column is equal to for each column that is equal to it. */
+  equated = 0;
   /** The calls of aggregates and window functions in a block. */
   folds = 0;
   /** How often PostgreSQL copies the clause that is measured: once for each query of a union that it reads. */
@@ -66,7 +68,7 @@ export class Spent {
 
   /** Runs a measurement without counting what it costs. */
   paused<T>(measure: () => T): T {
-    const { pulled, pushed, texts, folds, nesting } = this;
+    const { pulled, pushed, texts, equated, folds, nesting } = this;
     this.#paused++;
     try {
       return measure();
@@ -75,6 +77,7 @@ export class Spent {
       this.pulled = pulled;
       this.pushed = pushed;
       this.texts = texts;
+      this.equated = equated;
       this.folds = folds;
       this.nesting = nesting;
     }
@@ -122,6 +125,7 @@ export class Spent {
   joined(relations: number, equal?: Equalities): void {
     const nodes = relations ** 3 / JOINS_OF_A_NODE + (equal?.cost() ?? 0);
     this.#add({ pulled: nodes, pushed: nodes }, undefined, 'it joins too many relations or columns');
+    if (relations > 1) this.#keep(this.equated * (relations - 1), 'the constant texts, with those of conditions on joined relations,', undefined);
   }
 
   /** Counts nodes that PostgreSQL makes when it plans the statement. @throws SvcError 400 `too_complex` */
