@@ -43,11 +43,6 @@ export class Answer {
     return this.#bytes;
   }
 
-  /** Whether no text has been added. */
-  get isEmpty(): boolean {
-    return this.#bytes === 0 && this.#pending === '';
-  }
-
   /** Closes the connection to the caller. */
   abort(): void {
     this.#response.destroy();

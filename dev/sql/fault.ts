@@ -33,20 +33,15 @@ export function asFault(error: unknown): unknown {
   return error instanceof DatabaseError ? new SqlFault(error.message, { ...error } as unknown as Record<string, string | undefined>) : error;
 }
 
-/**
- * Whether PostgreSQL refuses a prepared statement before it runs it: its columns have changed (DDL), or a caller has deallocated it. It has done nothing and sent
- * no row by then.
- */
+/** Whether PostgreSQL refuses a prepared statement: its columns have changed (DDL), or a caller has deallocated it. */
 export const isStale = (error: unknown): boolean =>
   isGone(error) || (error instanceof SqlFault && error.fields.code === '0A000' && error.fields.routine === 'RevalidateCachedQuery');
 
-/**
- * Whether PostgreSQL refuses a prepared statement, or a value of a parameter, possibly because the types of its parameters are those of earlier columns. Nothing
- * has been done, but rows may have been sent.
- */
+/** Whether PostgreSQL refuses a prepared statement, or a value of a parameter, possibly because the types of its parameters are those of earlier columns. */
 export const isMistyped = (error: unknown): boolean => {
   const { code = '', where = '' } = error instanceof SqlFault ? error.fields : {};
-  return code.startsWith('42') || (code.startsWith('22') && /portal\b.*\$\d/i.test(where));
+  // XX000: a type that does not exist any more
+  return code.startsWith('42') || code === 'XX000' || (code.startsWith('22') && /portal\b.*\$\d/i.test(where));
 };
 
 /** Whether PostgreSQL does not have the prepared statement: invalid_sql_statement_name. */

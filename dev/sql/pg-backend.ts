@@ -90,6 +90,8 @@ export class PgBackend implements Backend {
       place.readers.ended(answer);
       signal.removeEventListener('abort', end);
       limit.begin();
+      // neither the reset nor the next request of the session waits for a caller that has not read the end of its answer
+      (client as unknown as Inner).connection.stream.resume();
       // The last cancellation must have arrived before another request gets the session.
       await stop();
       try {
@@ -202,19 +204,35 @@ interface Run extends Running {
   readonly signal: AbortSignal;
 }
 
-/** Runs the only statement of a request. A prepared one is sent once more without its plan if PostgreSQL refuses the plan. */
+/** Parts of `pg`'s clients that its types do not declare. */
+interface Inner {
+  readonly connection: NodeJS.EventEmitter & { readonly stream: NodeJS.ReadableStream };
+}
+
+/**
+ * Runs the only statement of a request. A prepared one is sent once more without its plan if PostgreSQL refuses the plan, or the parameters for it. It has done
+ * nothing until it answers that it has bound the parameters; afterwards the same errors may be those of a function, or of a procedure that has committed.
+ */
 async function single(run: Run, { statements, rawText }: SqlRequest): Promise<void> {
   const { session } = run;
+  const { connection } = run.client as unknown as Inner;
   const [statement] = statements as [Statement];
   const send = (name: string | undefined) =>
     runStatement({ ...run, name, send: (query) => session.sendWithReset(() => run.client.query(query)) }, statement, rawText);
   const name = session.nameOf(statement.query);
+  let isBound = false;
+  const onBound = () => {
+    isBound = true;
+  };
+  connection.once('bindComplete', onBound);
   try {
     session.ended(await send(name));
   } catch (error) {
-    if (name === undefined || !(isStale(error) || (isMistyped(error) && statement.params.length > 0 && run.answer.isEmpty))) throw error;
+    if (name === undefined || isBound || !(isStale(error) || (isMistyped(error) && statement.params.length > 0))) throw error;
     session.forget(statement.query, isGone(error));
     session.ended(await send(undefined));
+  } finally {
+    connection.off('bindComplete', onBound);
   }
 }
 

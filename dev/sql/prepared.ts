@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
+import { readsClock } from './clock-literals.ts';
 
 /** The maximum number of prepared statements of a session, and the number of texts whose first use is remembered. */
 const MAX_PREPARED = 100;
@@ -10,25 +11,6 @@ const MAX_CHARACTERS = 32 * 1024;
 const INFERRED_MS = 60_000;
 /** A parameter without a cast. */
 const INFERRED = /\$\d+\b(?!\s*::)/;
-
-/** Literals, and what may contain quotes that begin none. */
-const TOKENS = /\$(\w*)\$[\s\S]*?\$\1\$|(?<!\w)e'(?:[^'\\]|\\[\s\S]|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|--|\/\*/gi;
-/** Words that PostgreSQL replaces by a time when it prepares `'now'::timestamptz`, also in arrays and ranges. */
-const TIMES = /(?<![a-z])(?:now|today|tomorrow|yesterday)(?![a-z])/i;
-/** Literals in which such a word may be written otherwise: with escapes of letters, or in two parts. */
-const WRITTEN_OTHERWISE = /(?<!\w)e'[^']*\\[0-7xubfnrt]|(?<!\w)u&'|'[^\S\n\r]*(?:--.*)?[\n\r]\s*(?:--|')/i;
-
-/** Whether the value of a literal of a text may depend on the time. Calls of now() do not matter. */
-export function readsClock(text: string): boolean {
-  if (WRITTEN_OTHERWISE.test(text)) return true;
-  if (!TIMES.test(text)) return false;
-  for (const [token] of text.matchAll(TOKENS)) {
-    // a quote in a comment
-    if (token === '--' || token === '/*') return true;
-    if (token[0] !== '"' && TIMES.test(token)) return true;
-  }
-  return false;
-}
 
 interface Named {
   readonly name: string;

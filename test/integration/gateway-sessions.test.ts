@@ -134,6 +134,13 @@ describe.skipIf(postgresPrograms() === undefined)('a session of the gateway', ()
       "SELECT 'now ()'::time",
       'SELECT $x$now$x$::time',
       "SELECT 1 /* ' */, 'now'::time",
+      "SELECT E'n\\ow'::time",
+      "SELECT e'''\\x6eow'::time",
+      "SELECT '{n\\ow}'::time[]",
+      `SELECT '[n"o"w,)'::tstzrange`,
+      'SELECT $é$now$é$::time',
+      "SELECT a$x$, ' $x$ ', 'now'::time FROM (VALUES (1)) AS t (a$x$)",
+      "SELECT 'no' --\u2028\n 'w'::time",
     ])('no literal of the present time: %s', async (sql) => {
       for (const _ of 'ab') await rows(sql);
       const [[third], [fourth]] = [await rows(sql), await rows(sql)] as [unknown[], unknown[]];
@@ -191,6 +198,28 @@ describe.skipIf(postgresPrograms() === undefined)('a session of the gateway', ()
       expect(await rows('SELECT b FROM public.thing WHERE a = $1', ['1'])).toEqual([['x']]);
       await admin.query('DROP TABLE thing');
       expect((await run('SELECT b FROM public.thing WHERE a = $1', ['1'])).code).toBe('42P01');
+    });
+
+    it('a type that is created anew', async () => {
+      await admin.query("CREATE TYPE mood AS ENUM ('good')");
+      const sql = 'SELECT $1::public.mood::text';
+      await warm(sql, ['good']);
+      await admin.query("DROP TYPE mood; CREATE TYPE mood AS ENUM ('bad')");
+      expect(await rows(sql, ['bad'])).toEqual([['bad']]);
+      await admin.query('DROP TYPE mood');
+    });
+
+    it.each([
+      ['RAISE undefined_table', '42P01'],
+      ['PERFORM 1 FROM nowhere', '42P01'],
+      ["RAISE USING ERRCODE = '26000'", '26000'],
+    ])('but runs no procedure twice that has committed: %s', async (fails, code) => {
+      await admin.query(`CREATE OR REPLACE PROCEDURE public.commits(n int, fails bool) LANGUAGE plpgsql AS
+        $p$ BEGIN INSERT INTO public.thing VALUES (n); COMMIT; IF fails THEN ${fails}; END IF; END $p$`);
+      const sql = 'CALL public.commits($1, $2)';
+      // a name outlives the reset if the session is not reset by DISCARD ALL: the second use has one in any case
+      for (let i = 0; i < 4; i++) expect((await run(sql, [100 + i, true])).code).toBe(code);
+      expect(await rows('SELECT a FROM public.thing WHERE a >= 100 ORDER BY a')).toEqual([[100], [101], [102], [103]]);
     });
 
     it('writes once, although a prepared statement is sent twice', async () => {
