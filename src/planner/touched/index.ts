@@ -10,8 +10,6 @@ import type { MaskRule, RowRule } from '../secure/access.ts';
 import { Dependants, namesOf, type Owner } from './dependants.ts';
 import { Names } from './names-in-texts.ts';
 
-const KNOWN = new WeakMap<Graph, WeakMap<Graph, Touched>>();
-
 /** The objects that a change of a model affects. */
 export class Touched {
   /** True if the change may affect everything. */
@@ -25,25 +23,8 @@ export class Touched {
   readonly #openOwners: Owner[] = [];
   /** The concepts whose rows, columns or relatives may differ, with their ancestors and descendants, as folded names. */
   readonly #concepts = new Set<string>();
-  /** The mappings that differ, as folded names. */
-  readonly #mappings = new Set<string>();
 
-  /** What the difference between two versions may affect. */
-  static between(before: Graph, after: Graph): Touched {
-    let byAfter = KNOWN.get(before);
-    if (byAfter === undefined) {
-      byAfter = new WeakMap();
-      KNOWN.set(before, byAfter);
-    }
-    let found = byAfter.get(after);
-    if (found === undefined) {
-      found = new Touched(before, after);
-      byAfter.set(after, found);
-    }
-    return found;
-  }
-
-  private constructor(before: Graph, after: Graph) {
+  constructor(before: Graph, after: Graph) {
     this.#graphs = [before, after];
     this.isAll = JSON.stringify(before.model.config) !== JSON.stringify(after.model.config);
     if (this.isAll) return;
@@ -61,18 +42,12 @@ export class Touched {
     return this.isAll || this.#names.has(name);
   }
 
-  /** True if a mapping is new, changed or dropped, or belongs to an affected concept. */
-  hasMapping({ name, concept, link }: MappingDef): boolean {
-    if (this.isAll || this.#mappings.has(fold(name))) return true;
-    return [concept, link?.forward.concept, link?.back.concept].some((c) => c != null && this.#concepts.has(fold(c)));
-  }
-
   /** True if the conditions of a row rule may mean something else, or may apply to other rows. */
   hasRule({ concept, conditions }: RowRule): boolean {
     return this.hasName(concept) || conditions.some(({ condition }) => this.reaches(condition));
   }
 
-  /** True if a mask may mean something else, or may apply to other rows, apart from rows of affected mappings. */
+  /** True if a mask may mean something else, or may apply to other rows. */
   hasMask({ concept, property, mask }: Omit<MaskRule, 'policy'>): boolean {
     if ((concept !== null && this.hasName(concept)) || this.hasName(property)) return true;
     return mask.kind === 'with' && this.reaches(mask.expression);
@@ -83,10 +58,8 @@ export class Touched {
     for (const { name } of changesOf(before.measures, after.measures)) this.#touch(['measure', name]);
     for (const { name } of changesOf(before.views, after.views)) this.#touch(['view', name]);
     for (const { old, now } of changesOf(before.concepts, after.concepts)) this.#differs(old, now);
-    for (const { name, old, now } of changesOf(before.mappings, after.mappings)) {
-      this.#mappings.add(fold(name));
+    for (const { old, now } of changesOf(before.mappings, after.mappings))
       for (const mapping of [old, now]) if (mapping !== undefined) this.#touchMapping(mapping);
-    }
     if (before.mappings === after.mappings) return;
     const [old, now] = [unusualColumns(before), unusualColumns(after)];
     for (const name of new Set([...old.keys(), ...now.keys()])) if (old.get(name) !== now.get(name)) this.#touch(['property', name]);

@@ -90,7 +90,7 @@ export function checkPolicies(
   again = false,
 ): void {
   if (policies.length === 0) return;
-  const touched = before && Touched.between(before, after);
+  const touched = before && new Touched(before, after);
   for (const policy of policies) {
     if (touched !== undefined && !concerns(touched, policy)) continue;
     if (again) visited(stepsOfStored(policy.kind === 'row' ? policy.condition.length : 0) / 2);

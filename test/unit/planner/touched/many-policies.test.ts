@@ -84,7 +84,7 @@ describe('a policy', () => {
     ['has a longer name', 'trees > 1 AND "my tree_" > 2', false],
     ['reads another concept', 'EXISTS (SELECT 1 FROM svc."old town")', false],
   ])('that %s is %s checked', (_, condition, expected) => {
-    const touched = Touched.between(compile(model, 'm'), compile(run(TREE, model).model, 'm'));
+    const touched = new Touched(compile(model, 'm'), compile(run(TREE, model).model, 'm'));
     expect(touched.hasRule({ concept: 'city', conditions: [{ policy: 'p', condition }] })).toBe(expected);
   });
 
@@ -93,7 +93,7 @@ describe('a policy', () => {
       'CREATE OR REPLACE CONCEPT ΑΣ (k bigint, more bigint, PRIMARY KEY (k)); CREATE OR REPLACE CONCEPT "old town" INHERITS (city)',
       model,
     ).model;
-    const touched = Touched.between(compile(model, 'm'), compile(after, 'm'));
+    const touched = new Touched(compile(model, 'm'), compile(after, 'm'));
     for (const text of ['EXISTS (SELECT 1 FROM svc.ΑΣ)', '"r[ΑΣ].Σ" > 1', '"r[Old Town].id" > 1']) expect([text, touched.reaches(text)]).toEqual([text, true]);
     expect(touched.reaches('height > 1')).toBe(false);
   });
@@ -132,7 +132,7 @@ describe('a name', () => {
       const before = run([concept, ...calculated].join(';\n')).model;
       const graphs = [before, run('CREATE CONCEPT tree (height bigint)', before).model].map((m) => compile(m, 'm')) as [Graph, Graph];
       const budget = new Budget({ nodes: 1e9, steps: 1e9, entries: 1e9, units: 1e9 }, 'the script');
-      budget.run(() => Touched.between(...graphs), 0);
+      budget.run(() => new Touched(...graphs), 0);
       return budget.units;
     };
     expect(unitsWith(' ')).toBeLessThan(3 * unitsWith('_'));

@@ -89,7 +89,7 @@ function round(seed: number, counts: Counts): void {
     if (script === '') continue;
     counts.changes++;
     const after = compile(maker.model, 'zoo');
-    const touched = Touched.between(before, after);
+    const touched = new Touched(before, after);
     const all = fault(() => checkPolicies(context, { before: undefined, after }, policies, 7));
     expect(
       fault(() => checkPolicies(context, { before, after }, policies, 7)),
