@@ -22,6 +22,7 @@ const STAGES = [
   'logical',
   'filter',
   'enforcement',
+  'touched',
 ];
 
 /** The layers of the service, each with what it may import: itself and those before. The first has the files next to the folders. */

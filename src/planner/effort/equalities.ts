@@ -291,20 +291,6 @@ export class Equalities {
   }
 }
 
-/** Counts nothing: for statements with few joins, and for measurements that do not count. */
-class Uncounted extends Equalities {
-  override add(): void {}
-  override alias(): void {}
-  override column(): void {}
-  override condition(): void {}
-  override next(): void {}
-  override using(): void {}
-  override cost(): number {
-    return 0;
-  }
-}
-export const UNCOUNTED: Equalities = new Uncounted(undefined);
-
 /** True for the place of a column that blocks around may have: it is certain without a number, and possible for a name without a known relation. */
 const isElsewhere = (place: number | undefined): boolean => place === undefined || place === UNKNOWN;
 

@@ -1,38 +1,15 @@
 /** The sizes of the values of expressions, and the steps of the calls in them. */
-import type {
-  A_ArrayExpr,
-  A_Expr,
-  CaseExpr,
-  CoalesceExpr,
-  ColumnRef,
-  FuncCall,
-  JsonAggConstructor,
-  JsonTable,
-  MinMaxExpr,
-  ParamRef,
-  RowExpr,
-  SubLink,
-  TypeCast,
-} from '@pgsql/types';
+import type { A_ArrayExpr, A_Expr, CaseExpr, CoalesceExpr, ColumnRef, FuncCall, MinMaxExpr, ParamRef, RowExpr, SubLink, TypeCast } from '@pgsql/types';
 import { visited } from '../../budget.ts';
 import { FOLDING } from '../guard/index.ts';
-import { isNodeName, lastName, type Node, type SelectStmt, typeOf, walk } from '../plan/tree.ts';
-import { stepsOfCast, stepsOfTypes } from './casts.ts';
+import { isNodeName, lastName, type Node, type SelectStmt, typeOf } from '../plan/tree.ts';
+import { Bounds } from './bounds.ts';
+import { stepsOfCast } from './casts.ts';
 import { isCounted, isFresh, isNeverConstant, makerOf } from './constants.ts';
-import { COLLECTING, DIGITS, FREE, FREE_OPERATORS, names, OPERATIONS, POWERS, REPEATING, SEARCH_OPERATORS, SLOW_TYPES } from './functions.ts';
-import { boundOf, charactersIn, TABLE_NUMBER } from './numbers.ts';
-import {
-  isArithmetic,
-  JSON_BUILDERS,
-  paddingIn,
-  paddingOf,
-  sizeOfArrayCast,
-  sizeOfCall,
-  sizeOfCast,
-  sizeOfOperation,
-  sizeOfPower,
-  sizeOfRepetition,
-} from './results.ts';
+import { COLLECTING, FREE, FREE_OPERATORS, names, OPERATIONS, REPEATING, SEARCH_OPERATORS, SLOW_TYPES } from './functions.ts';
+import { sizeOfJsonCall, sizeOfJsonConstructor, sizeOfJsonTable } from './json.ts';
+import { charactersIn } from './numbers.ts';
+import { isArithmetic, JSON_BUILDERS, paddingOf, sizeOfArrayCast, sizeOfCall, sizeOfCast, sizeOfOperation, sizeOfPower, sizeOfRepetition } from './results.ts';
 import { type Measured, rowsOfAggregate, type Scope, sizeOfColumn } from './scope.ts';
 import {
   bytesOf,
@@ -53,7 +30,6 @@ import {
   sizeOfText,
   sum,
   UNKNOWN,
-  withNumbers,
 } from './sizes.ts';
 import { SMALL_TEXT, type Spent } from './spent.ts';
 import { callIn, collected, copiesOfLeft, countOf, freePass, freePasses, functionName, onePass, SEARCHED, stepsOf } from './steps.ts';
@@ -72,16 +48,6 @@ const JSON_TAKING = /^(count|jsonb?_(object_)?agg.*)$/;
 /** A call that makes its arguments more often as long may make a long value of short constants. */
 const GROWTH = 16;
 
-/** An array of numbers with the largest value for each. */
-const boundedItems = (node: Node, bound: (node: Node) => Node): Node =>
-  'A_ArrayExpr' in node ? { A_ArrayExpr: { elements: (node.A_ArrayExpr.elements ?? []).map(bound) } } : node;
-
-/** What the nodes of SQL/JSON that make a document have in common. */
-interface JsonConstructor extends Pick<JsonAggConstructor, 'output' | 'location'> {
-  readonly query?: Node;
-  readonly constructor: JsonAggConstructor;
-}
-
 /** Measures expressions. */
 export class Expressions {
   readonly #params: readonly (string | null)[];
@@ -92,8 +58,7 @@ export class Expressions {
   #times = 0;
   /** The bytes of long constant values in the expression that is measured. PostgreSQL may make all around them constant too: `coalesce('x', name)` is. */
   #long = 0;
-  /** The sizes of the arguments of calls. Measuring those of nested calls again would double the work on each level. */
-  readonly #arguments = new WeakMap<Node, { readonly scope: Scope; readonly size: Size }>();
+  readonly #bounds: Bounds;
   /** Measures a sub-query. */
   readonly #query: (stmt: SelectStmt, scope: Scope, isExists?: boolean) => Measured;
 
@@ -101,6 +66,7 @@ export class Expressions {
     this.#params = params;
     this.#spent = spent;
     this.#query = query;
+    this.#bounds = new Bounds(params, (node, scope) => spent.paused(() => this.size(node, scope)));
   }
 
   #sizes(nodes: readonly Node[] | undefined, scope: Scope): Size[] {
@@ -176,7 +142,7 @@ export class Expressions {
       case 'RowExpr':
         return sizeOfRowOf(this.#sizes((body as RowExpr).args, scope));
       case 'JsonTable':
-        return this.#jsonTable(body, scope);
+        return sizeOfJsonTable(this, this.#spent, body, scope);
       case 'BoolExpr':
       case 'NullTest':
       case 'BooleanTest':
@@ -189,7 +155,7 @@ export class Expressions {
         this.#spent.steps(onePass(bytesOf(this.all(body, scope), SEARCHED)), 'IS JSON', (body as ParamRef).location);
         return FIXED;
       case 'JsonFuncExpr':
-        return this.#jsonCall(node as Extract<Node, { JsonFuncExpr: unknown }>, scope);
+        return sizeOfJsonCall(this, this.#spent, node as Extract<Node, { JsonFuncExpr: unknown }>, scope);
       case 'JsonArrayAgg':
       case 'JsonObjectAgg':
       case 'JsonArrayQueryConstructor':
@@ -198,7 +164,7 @@ export class Expressions {
       case 'JsonParseExpr':
       case 'JsonScalarExpr':
       case 'JsonSerializeExpr':
-        return this.#jsonConstructor(type, body, scope);
+        return sizeOfJsonConstructor(this, this.#spent, this.#query, type, body, scope);
       default:
         return plus(this.all(body, scope), PARTS.has(type) ? NOTHING : UNKNOWN);
     }
@@ -216,42 +182,6 @@ export class Expressions {
     const sizes = this.#sizes(args, scope);
     this.#spent.steps(freePasses(sizes), op === 'IS_GREATEST' ? 'greatest' : 'least', location);
     return largest(sizes);
-  }
-
-  /** SQL/JSON that makes a document, like json_build_array and json_agg. */
-  #jsonConstructor(type: string, body: JsonConstructor, scope: Scope): Size {
-    const { query, constructor: made } = body;
-    const { output, location } = Object.hasOwn(body, 'constructor') && made ? made : body;
-    const isQuery = query !== undefined && 'SelectStmt' in query;
-    const { columns, rows } = isQuery ? this.#query(query.SelectStmt, scope) : { columns: undefined, rows: 1 };
-    const size = columns ? sum([...columns.values()]) : this.all(body, scope);
-    let document = sizeOfCall('json_build_array', [], [size]);
-    if (isQuery || type.endsWith('Agg'))
-      document = collected('json_agg', [size], isQuery ? rows : rowsOfAggregate([{ [type]: body } as unknown as Node], scope));
-    else this.#spent.steps(stepsOf('json_build_array', [], [size]), 'JSON', location);
-    const padding = ofBytes(paddingIn(output));
-    this.#spent.text(padding, 'JSON', location);
-    // RETURNING may be a text, or a document with other numbers
-    return plus(output ? withNumbers(document, false) : document, padding);
-  }
-
-  #jsonCall(node: Extract<Node, { JsonFuncExpr: unknown }>, scope: Scope): Size {
-    const { JsonFuncExpr: call } = node;
-    const inner = this.all(call, scope);
-    this.#spent.steps(stepsOf('@?', [node, call.pathspec ?? node], [inner, SMALL]), 'JSON_QUERY', call.location);
-    this.#spent.steps(stepsOfTypes(call.output, inner), 'JSON_QUERY', call.location);
-    return plus(withNumbers(inner, false), ofBytes(paddingIn(node)));
-  }
-
-  /** JSON_TABLE evaluates several paths over one document: one for its rows and one for each column. */
-  #jsonTable(table: JsonTable, scope: Scope): Size {
-    const document = this.all(table.context_item, scope);
-    this.#spent.steps(stepsOfTypes(table.columns, document), 'JSON_TABLE', table.location);
-    walk(table, (n) => {
-      if ('JsonTablePathSpec' in n) this.#spent.steps(stepsOf('@?', [n, n.JsonTablePathSpec.string ?? n], [document, SMALL]), 'JSON_TABLE', table.location);
-      return true;
-    });
-    return sum([document, this.all([table.passing, table.columns], scope), ofBytes(paddingIn({ JsonTable: table }))]);
   }
 
   #case({ arg, args = [], defresult, location }: CaseExpr, scope: Scope): Size {
@@ -306,7 +236,7 @@ export class Expressions {
       this.#spent.steps(stepsOf(kind === 'AEXPR_ILIKE' ? '~~*' : isLike ? '~~' : symbol, rexpr ? [rexpr, rexpr] : [], [left, right]), called, location);
     } else this.#spent.steps(countOf(rexpr) * freePass(left) + freePass(right), called, location);
     if (kind === 'AEXPR_NULLIF') return left;
-    if (symbol === '^') return sizeOfPower(left, right, rexpr && this.#bound(rexpr, scope, right));
+    if (symbol === '^') return sizeOfPower(left, right, rexpr && this.#bounds.bound(rexpr, scope, right));
     return isLike ? SMALL : sizeOfOperation(symbol, left, right, lexpr === undefined);
   }
 
@@ -320,18 +250,18 @@ export class Expressions {
     this.all([call.agg_order, call.agg_filter, call.over], scope);
     this.#spent.folded(call.over, FOLDING.has(name), location);
     const [first = SMALL] = sizes;
-    for (const [i, arg] of args.entries()) this.#arguments.set(arg, { scope, size: sizes[i] ?? SMALL });
+    for (const [i, arg] of args.entries()) this.#bounds.note(arg, scope, sizes[i] ?? SMALL);
     if (!COLLECTING.has(name)) this.#spent.steps(FREE.has(name) ? freePasses(sizes) : stepsOf(name, args, sizes), name, location);
     if (REPEATING.has(name)) {
-      const known = charactersIn(args[1], (n) => this.#again(n, scope));
-      const characters = known.made >= MAX_SIZE && this.#varying === before ? ofBytes(this.#boundOf(args[1], scope) ?? MAX_SIZE) : known;
+      const known = charactersIn(args[1], (n) => this.#bounds.again(n, scope));
+      const characters = known.made >= MAX_SIZE && this.#varying === before ? ofBytes(this.#bounds.of(args[1], scope) ?? MAX_SIZE) : known;
       const made = sizeOfRepetition(name, first, characters, args);
       if (isCounted(call)) this.#spent.text(made, name, location);
       if (made.made < MAX_SIZE) this.#long = made.made;
       return made;
     }
     if (COLLECTING.has(name)) return collected(name, sizes, rowsOfAggregate(args, scope));
-    const made = sizeOfCall(name, this.#bounded(name, args, sizes, scope, this.#varying === before), sizes, call.func_variadic === true);
+    const made = sizeOfCall(name, this.#bounds.bounded(name, args, sizes, scope, this.#varying === before), sizes, call.func_variadic === true);
     if (made.made < MAX_SIZE && made.made > GROWTH * sum(sizes).made) this.#long = Math.max(this.#long, made.made);
     return made;
   }
@@ -339,7 +269,7 @@ export class Expressions {
   /** The size of the arguments of a function in FROM that was measured, as a document of which it makes columns. */
   document(item: Node, size: Size, scope: Scope): Size {
     const args = callIn(item)?.args ?? [];
-    return args.length === 0 ? size : sum(args.map((a) => this.#again(a, scope)));
+    return args.length === 0 ? size : sum(args.map((a) => this.#bounds.again(a, scope)));
   }
 
   /** What PostgreSQL puts in the place of a reference to a column with this value, if it is constant. @param measure measures the value */
@@ -347,36 +277,6 @@ export class Expressions {
     const [before, long] = [this.#varying + this.#times, this.#long];
     const size = measure();
     const isConstant = this.#varying + this.#times === before || this.#long > long;
-    return { size, isConstant, number: isConstant && size.made <= SMALL.made ? this.#boundOf(value, scope) : undefined };
-  }
-
-  /** The arguments of a function, with the largest value for a number on which the length of its result depends. */
-  #bounded(name: string, args: readonly Node[], sizes: readonly Size[], scope: Scope, isConstant: boolean): readonly Node[] {
-    if (name === 'array_fill' && isConstant) return args.map((a) => boundedItems(a, (n) => this.#bound(n, scope)));
-    if (!DIGITS.has(name)) return args;
-    const at = name === 'exp' || name === 'factorial' ? 0 : 1;
-    return args.map((a, i) => (i === at ? this.#bound(a, scope, POWERS.has(name) ? sizes[i] : undefined) : a));
-  }
-
-  /** The largest value of a number as a constant; the number itself if it is not known. With a size that has values of a table, those count as 1. */
-  #bound(node: Node, scope: Scope, size?: Size): Node {
-    const bound = this.#boundOf(node, scope, size && size.data > 0 ? 1 : TABLE_NUMBER);
-    return bound === undefined ? node : { A_Const: { ival: { ival: Math.ceil(bound) } } };
-  }
-
-  /** The size of an expression that was measured before, as a part of this one. */
-  #again(node: Node, scope: Scope): Size {
-    const known = this.#arguments.get(node);
-    return known?.scope === scope ? known.size : this.#spent.paused(() => this.size(node, scope));
-  }
-
-  #boundOf(node: Node | undefined, scope: Scope, ofTable = TABLE_NUMBER): number | undefined {
-    return boundOf(node, {
-      sizeOf: (n) => this.#again(n, scope),
-      rowsOf: (args) => rowsOfAggregate(args, scope),
-      numberOf: (reference) => sizeOfColumn(reference, scope).copies.number,
-      params: this.#params,
-      ofTable,
-    });
+    return { size, isConstant, number: isConstant && size.made <= SMALL.made ? this.#bounds.of(value, scope) : undefined };
   }
 }

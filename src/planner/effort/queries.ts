@@ -1,18 +1,15 @@
 /** Measures queries: their blocks, joins and common table expressions. */
 import type { CommonTableExpr, JoinExpr, WithClause } from '@pgsql/types';
 import { visited } from '../../budget.ts';
-import { SET_RETURNING } from '../guard/index.ts';
 import type { Node, SelectStmt } from '../plan/tree.ts';
-import { stepsOfTypes } from './casts.ts';
-import { Equalities, SHARED, UNCOUNTED } from './equalities.ts';
+import { Equalities, SHARED } from './equalities.ts';
 import { Expressions } from './expressions.ts';
 import { hasFewJoins } from './few-joins.ts';
+import { functionsInFrom } from './functions-in-from.ts';
 import { columnsOfSets } from './grouping.ts';
 import { firstSteps, searched, sizeAfter } from './recursion.ts';
-import { paddingIn } from './results.ts';
 import {
   type Columns,
-  columnsOfFunctions,
   columnsOfJoin,
   computed,
   conditionsIn,
@@ -26,9 +23,7 @@ import {
   readsOuter,
   readsTable,
   renamed,
-  rowOfSystemTable,
   rowsOfBoth,
-  rowsOfFunction,
   type Scope,
   type Uses,
   united,
@@ -36,9 +31,10 @@ import {
   WHOLE_TABLE,
   withNamed,
 } from './scope.ts';
-import { BLOCK, bytesOf, DATA, larger, MAX_SIZE, NOTHING, ONE, ofBytes, type Size, SMALL, sum, withNumbers } from './sizes.ts';
+import { BLOCK, bytesOf, DATA, larger, MAX_SIZE, NOTHING, ONE, type Size, SMALL, withNumbers } from './sizes.ts';
 import { JOINS_OF_A_SUB_QUERY, type Spent } from './spent.ts';
-import { callIn, constant, functionName, functionNames, itemOf, SEARCHED } from './steps.ts';
+import { constant, functionName, SEARCHED } from './steps.ts';
+import { UNCOUNTED } from './uncounted.ts';
 
 const A_TABLE = { columns: 'table', rows: 1, arms: 1, joined: 1 } as const;
 
@@ -266,25 +262,8 @@ export class Effort {
       scope.arms = Math.max(scope.arms, read.arms);
       this.#relation(scope, alias?.aliasname ?? '', renamed(read.columns, alias?.colnames), 'equal' in read ? read.equal : undefined);
     } else if ('RangeFunction' in node) {
-      const { functions = [], alias } = node.RangeFunction;
-      const { texts } = this.#spent;
-      const read = functions.map((f) => this.#expressions.constantIn(itemOf(f), scope, () => this.#expressions.size(itemOf(f), scope)));
-      const sizes = read.map(({ size }) => size);
-      this.#spent.steps(
-        stepsOfTypes(node.RangeFunction, sum(functions.map((f, i) => this.#expressions.document(f, sizes[i] ?? SMALL, scope)))),
-        functions.flatMap(functionNames)[0] ?? 'FROM',
-        undefined,
-      );
-      // PostgreSQL puts a constant in the place of the references
-      const { isConstant, number } = read.length === 1 && read[0] ? read[0] : { isConstant: false };
-      const isSet = functions.some((f) => SET_RETURNING.has(functionNames(f)[0] ?? ''));
-      const copies = { ...ONE, texts: isSet ? 0 : this.#spent.texts - texts, isConstant, number };
-      scope.rows *= Math.max(...functions.map((f, i) => rowsOfFunction(callIn(f), sizes[i] ?? SMALL)));
-      const columns = columnsOfFunctions(
-        node.RangeFunction,
-        rowOfSystemTable(functions, this.#longestRows) ?? { ...sum([...sizes, ofBytes(paddingIn(node.RangeFunction))]), copies },
-      );
-      this.#relation(scope, alias?.aliasname ?? functions.flatMap(functionNames)[0] ?? '', columns);
+      const [name, columns] = functionsInFrom(node.RangeFunction, scope, this.#expressions, this.#spent, this.#longestRows);
+      this.#relation(scope, name, columns);
     } else if ('JoinExpr' in node) {
       this.#join(node.JoinExpr, scope);
     } else if ('RangeTableSample' in node && node.RangeTableSample.relation) {

@@ -16,7 +16,7 @@ import { SEED } from '../../../support/generated.ts';
 import { sizesOf } from '../../../support/sizes.ts';
 import { Maker } from './worlds.ts';
 
-const SIZES = sizesOf('unit/planner/touched');
+const SIZES = sizesOf('unit/planner/touched/touched');
 const parser = await loadNodeParser();
 const context = { parser, product: 'svc', activeDatasource: 'main', allowedFunctions: new Set<string>() };
 
