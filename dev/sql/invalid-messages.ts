@@ -32,7 +32,7 @@ connection.attachListeners = function (this: Inner, stream) {
     };
   };
   const on = (event: string, listener: Listener) => stream.on(event, event === 'data' ? guarded(listener) : listener);
-  attachListeners.call(this, { on, destroy: () => undefined });
+  attachListeners.call(this, { on, destroy: (error) => stream.destroy(error) });
 };
 
 const { string } = BufferReader.prototype;
