@@ -28,6 +28,8 @@ export class CompiledConcept implements Concept {
   #byName: ReadonlyMap<string, readonly Relationship[]> | undefined;
   #mappings: { readonly concept: readonly MappingDef[]; readonly multi: readonly MappingDef[] } | undefined;
   #rows: Rows | undefined;
+  #isFindingRows = false;
+  hasCircularRows = false;
   readonly #graph: CompiledGraph;
 
   constructor(graph: CompiledGraph, def: ConceptDef | null, order: number) {
@@ -105,7 +107,13 @@ export class CompiledConcept implements Concept {
     return this.#ownMappings().multi;
   }
   get rows(): Rows {
-    this.#rows ??= this.#graph.origin
+    if (this.#rows !== undefined) return this.#rows;
+    if (this.#isFindingRows) {
+      this.hasCircularRows = true;
+      return { kind: 'mappings', fromAncestors: false, sources: [] };
+    }
+    this.#isFindingRows = true;
+    this.#rows = this.#graph.origin
       ? this.whole.rows
       : rowsOf(this, this.#graph, (concept, rows) => new ConceptWithRows(this.#graph, concept as CompiledConcept, rows));
     return this.#rows;

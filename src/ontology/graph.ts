@@ -68,6 +68,8 @@ export interface Concept {
   readonly multiMappings: readonly MappingDef[];
   /** Where its rows come from (docs/design/paths-and-cardinality.md#rows-of-a-concept). */
   readonly rows: Rows;
+  /** True if its rows would come from itself, through logic concepts above it. It has no rows then, and the checks at the script's end reject the model. */
+  readonly hasCircularRows: boolean;
 }
 
 /** A property. `owner` is the nearest concept, upward from the concept that was asked, that declares it. */

@@ -301,6 +301,15 @@ describe('refused, with the position', () => {
       'CREATE CONCEPT a INHERITS (item) FROM svc.«b» WHERE n > 1; CREATE CONCEPT b INHERITS (item) FROM svc.a WHERE n > 1',
       'circular_logic: circular definition: `a` is defined on `b` is defined on `a`',
     ],
+    // an unmapped concept has rows of the logic concepts above it
+    [
+      'CREATE CONCEPT a INHERITS (item) FROM svc.«b» WHERE n > 1; CREATE CONCEPT b INHERITS (item) FROM svc.c WHERE n > 1; CREATE CONCEPT c INHERITS (a)',
+      'circular_logic: circular definition: `a` is defined on `b` is defined on `c` is defined on `a`',
+    ],
+    [
+      'CREATE CONCEPT a INHERITS (item) FROM svc.«e» WHERE n > 1; CREATE CONCEPT b INHERITS (item) FROM svc.c WHERE n > 1; CREATE CONCEPT c INHERITS (a); CREATE CONCEPT d INHERITS (b); CREATE CONCEPT e INHERITS (d)',
+      'circular_logic: circular definition: `a` is defined on `e` is defined on `b` is defined on `c` is defined on `a`',
+    ],
     // expressions
     ['CREATE PROPERTY p string AS SELECT name || «nmae»', 'unknown_property: unknown property `nmae`, used by the property `p`; did you mean `name`?'],
     ['CREATE MEASURE p bigint AS SELECT sum(«m»)', 'unknown_property: unknown property `m`, used by the measure `p`; did you mean `k`?'],
