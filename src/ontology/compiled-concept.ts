@@ -113,9 +113,14 @@ export class CompiledConcept implements Concept {
       return { kind: 'mappings', fromAncestors: false, sources: [] };
     }
     this.#isFindingRows = true;
-    this.#rows = this.#graph.origin
-      ? this.whole.rows
-      : rowsOf(this, this.#graph, (concept, rows) => new ConceptWithRows(this.#graph, concept as CompiledConcept, rows));
+    try {
+      this.#rows = this.#graph.origin
+        ? this.whole.rows
+        : rowsOf(this, this.#graph, (concept, rows) => new ConceptWithRows(this.#graph, concept as CompiledConcept, rows));
+    } finally {
+      // a budget may end before they are found, and a cached model is asked again
+      this.#isFindingRows = false;
+    }
     return this.#rows;
   }
 

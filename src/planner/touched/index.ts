@@ -136,7 +136,13 @@ export class Touched {
       const concept = graph.concept(name);
       if (concept === undefined || concept.def === null) continue;
       visited(1 + concept.ancestors.length + concept.descendants.length);
-      for (const c of [...concept.ancestors, ...concept.descendants]) add(c.name);
+      const kin = new Set([...concept.ancestors, ...concept.descendants]);
+      // the columns of a descendant are also those of its other ancestors in svc
+      for (const c of concept.descendants) {
+        visited(c.ancestors.length);
+        for (const ancestor of c.ancestors) kin.add(ancestor);
+      }
+      for (const c of kin) add(c.name);
     }
   }
 

@@ -88,6 +88,13 @@ describe('a policy', () => {
     expect(touched.hasRule({ concept: 'city', conditions: [{ policy: 'p', condition }] })).toBe(expected);
   });
 
+  it('that reads the columns of a descendant of a changed concept, through its other parent, is checked', () => {
+    const kin = run('CREATE CONCEPT d (id bigint); CREATE CONCEPT c (x bigint); CREATE CONCEPT child INHERITS (d, c)').model;
+    const after = run('CREATE OR REPLACE CONCEPT c (y bigint)', kin).model;
+    const touched = new Touched(compile(kin, 'm'), compile(after, 'm'));
+    expect(touched.hasRule({ concept: 'city', conditions: [{ policy: 'p', condition: 'EXISTS (SELECT x FROM svc.d)' }] })).toBe(true);
+  });
+
   it('that reads a name with a letter of two lower-case forms, or with a blank, is checked', () => {
     const after = run(
       'CREATE OR REPLACE CONCEPT ΑΣ (k bigint, more bigint, PRIMARY KEY (k)); CREATE OR REPLACE CONCEPT "old town" INHERITS (city)',
