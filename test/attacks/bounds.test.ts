@@ -165,6 +165,8 @@ describe('statements of the service', () => {
     await s.rows('CREATE ONTOLOGY hoard; CREATE CONCEPT city (id bigint, PRIMARY KEY (id))');
     const texts = (n: number, from: number) =>
       Array.from({ length: n }, (_, i) => `CREATE OR REPLACE EXAMPLE 'text ${from + i}' AS SELECT '${'x'.repeat(60_000)}' AS t`);
+    const { json } = await s.query(texts(17, 0).join('; '), 'hoard');
+    expect([json.code, json.data]).toEqual(['too_complex', expect.stringContaining('the script')]);
     const codes: string[] = [];
     for (let from = 0; from < 75; from += 15) codes.push((await s.query(texts(15, from).join('; '), 'hoard')).json.code ?? 'stored');
     expect(codes).toEqual(['stored', 'stored', 'stored', 'stored', 'examples_too_large']);
