@@ -45,10 +45,14 @@ export interface ServiceOptions {
  */
 const REPEATED: Readonly<Record<number, number>> = { 502: 8, 503: 8, 504: 3 };
 const LONGEST_PAUSE_MS = 5000;
+/** The maximum number of requests of a process that are repeated: more are a fault of the service, also if each of them succeeds at last. */
+const MOST_REPEATED = 20;
+let repeated = 0;
 
 /** An answer, repeated while the catalog or the database cannot be reached or does not answer in time. A failure that does not depend on the machine stays. */
 export async function reached<T extends { readonly status: number }>(ask: () => Promise<T>): Promise<T> {
   let answer = await ask();
+  if (answer.status in REPEATED && ++repeated > MOST_REPEATED) return answer;
   for (let n = 0; n < (REPEATED[answer.status] ?? 0); n++) {
     await pause(Math.min(100 * 2 ** n, LONGEST_PAUSE_MS));
     answer = await ask();
