@@ -246,15 +246,13 @@ function checkLogic(c: Concept, graph: Graph, places: Places): void {
 export const isPlain = (name: string): boolean => !/\[|^~|^measure\.|^_type_of_|^entity_(id|type|label)$/i.test(name);
 
 function checkLogicCycles(graph: Graph, places: Places): void {
-  const sources = graph.concepts.map(({ rows }) => (rows.kind === 'logic' ? [rows.source] : []));
+  const sources = ({ rows }: Concept): readonly Concept[] => (rows.kind === 'logic' ? [rows.source] : []);
   // an unmapped concept has rows of the logic concepts above it
+  const withThoseAbove = (c: Concept): readonly Concept[] =>
+    c.rows.kind === 'mappings' && c.rows.sources.length === 0 ? c.ancestors.filter((a) => a.def?.logic) : sources(c);
+  let cycle = findCycle(graph.concepts, sources);
   const circular = graph.concepts.find((c) => c.hasCircularRows);
-  const sourcesOf = (c: Concept, i: number): readonly Concept[] =>
-    circular && sources[i]?.length === 0 && c.rows.kind === 'mappings' && c.rows.sources.length === 0
-      ? c.ancestors.filter((a) => a.def?.logic)
-      : (sources[i] ?? []);
-  const all = new Map(graph.concepts.map((c, i) => [c, sourcesOf(c, i)]));
-  const cycle = findCycle(graph.concepts, (c) => all.get(c) ?? []) ?? (circular && [circular]);
+  if (circular) cycle ??= findCycle(graph.concepts, withThoseAbove) ?? [circular];
   if (!cycle) return;
   const names = cycle.map((c) => c.name);
   throw badRequest('circular_logic', `circular definition: ${[...names, names[0] ?? ''].map(quoted).join(' is defined on ')}`, {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { Budget } from '../../../src/budget.ts';
 import { compile } from '../../../src/ontology/compile.ts';
 import type { Concept, Graph, Relationship } from '../../../src/ontology/graph.ts';
 import { type ConceptDef, EMPTY_MODEL, type MappingDef, type Model } from '../../../src/ontology/model.ts';
@@ -98,6 +99,14 @@ describe('rows', () => {
     expect(sources(at(graph, 'flower'))).toEqual(['map_being into being']);
     expect(sources(at(graph, 'coral'))).toEqual(['map_animal into animal', 'map_being into being']);
     expect(sources(at(graph, 'being'))).toEqual(['map_being into being', 'map_animal into animal', 'map_tall_being into tall_being']);
+  });
+
+  it('are found by the next request if the budget of the first one ends while it looks for them', () => {
+    const graph = compile(graphOf(`${ANIMALS} ${map('plant')}`).model, 'zoo');
+    const small = new Budget({ nodes: 0, steps: 0, entries: 0 }, 'the plan');
+    expect(() => small.run(() => at(graph, 'plant').rows)).toThrow('the plan');
+    expect(sources(at(graph, 'plant'))).toEqual(['map_plant into plant']);
+    expect(at(graph, 'plant').hasCircularRows).toBe(false);
   });
 
   it('a concept that is reached twice on the way up contributes its rows once', () => {
