@@ -2,7 +2,7 @@
 import type { TypeName } from '@pgsql/types';
 import { lastName } from '../plan/tree.ts';
 import { FREE_TYPES, names, SLOW_TYPES } from './functions.ts';
-import { bytesOf, bytesWithNumbers, type Size } from './sizes.ts';
+import { bytesOf, bytesWithNumbers, MAX_SIZE, type Size, SMALL } from './sizes.ts';
 import { freePass, onePass, SEARCHED, STEPS_PER_BYTE } from './steps.ts';
 
 const MULTIRANGES = names('int4multirange int8multirange nummultirange datemultirange tsmultirange tstzmultirange');
@@ -12,12 +12,16 @@ const OF_ARRAY = 100;
 const OF_DOCUMENT = 500;
 const OF_RANGES = 2_000;
 const OF_DOCUMENTS = 8_000;
+/** The bytes of the shortest value in an array or document: a digit and a comma. A longer number takes no more time per value. */
+const BYTES_OF_A_VALUE = 2;
 
 /** The steps of a cast of a value of variable length. @param type the type, or that of the elements of an array */
 export function stepsOfCast(type: string, size: Size, isArray: boolean): number {
   if (SLOW_TYPES.has(type)) return bytesWithNumbers(size, SEARCHED) ** 2 / 8;
   if (FREE_TYPES.has(type) && !isArray) return freePass(size);
-  return onePass(bytesOf(size, SEARCHED), stepsPerByte(type, isArray));
+  const [bytes, stepsOfByte] = [bytesOf(size, SEARCHED), stepsPerByte(type, isArray)];
+  if (bytes >= MAX_SIZE) return onePass(bytes, stepsOfByte);
+  return onePass(bytes - size.digits * (1 - BYTES_OF_A_VALUE / SMALL.made), stepsOfByte) + onePass(size.digits);
 }
 
 function stepsPerByte(type: string, isArray: boolean): number {

@@ -25,14 +25,13 @@ import {
   type Size,
   SMALL,
   sizeOfArrayOf,
-  sizeOfConstant,
   sizeOfRowOf,
-  sizeOfText,
   sum,
   UNKNOWN,
 } from './sizes.ts';
 import { SMALL_TEXT, type Spent } from './spent.ts';
 import { callIn, collected, copiesOfLeft, countOf, freePass, freePasses, functionName, onePass, SEARCHED, stepsOf } from './steps.ts';
+import { sizeOfConstant, sizeOfText } from './texts.ts';
 
 /** Nodes that are no longer than their parts. A node that is neither here nor has a rule may be of any length. */
 const PARTS = names(`

@@ -22,9 +22,10 @@ import { EQUALITY } from './equalities.ts';
 import { FREE, KEEPING, LINEAR, NUMERIC, names, PLAIN, SHORT, SLOW_TYPES } from './functions.ts';
 import { costOfOrders } from './orders.ts';
 import { hasNumbers, paddingOf } from './results.ts';
-import { type Size, sizeOfConstant, sizeOfText } from './sizes.ts';
+import type { Size } from './sizes.ts';
 import { MAX_NODES as MAX_COPIED, MAX_STEPS } from './spent.ts';
 import { besidesRow, constant, copiesOfLeft, functionName, SEARCHED, STEPS_PER_BYTE } from './steps.ts';
+import { sizeOfConstant, sizeOfText } from './texts.ts';
 
 /** Nodes that call nothing themselves. Those that are not listed here and have no rule below make a statement not light. */
 const NEUTRAL = names('SortBy WindowDef BoolExpr NullTest BooleanTest CaseExpr CaseWhen CoalesceExpr MinMaxExpr List String Integer Float A_Star');

@@ -15,6 +15,7 @@ import {
   MAX_DIGITS,
   MAX_SIZE,
   ofBytes,
+  ofNumber,
   plus,
   repeated,
   retyped,
@@ -27,12 +28,13 @@ import {
   times,
   UNKNOWN,
   unnested,
-  wholeNumber,
   withElements,
   withMarks,
   withNumbers,
+  withoutDigits,
 } from './sizes.ts';
 import { constant, largestConstant, SEARCHED, SHORT_VALUE } from './steps.ts';
+import { wholeNumber } from './texts.ts';
 
 /** Types with a fixed length. */
 const FIXED_TYPES = names('int2 int4 int8 float4 float8 bool date time timetz timestamp timestamptz interval uuid money oid');
@@ -44,6 +46,8 @@ const NUMBERLESS = names(`
   int4multirange int8multirange datemultirange tsmultirange tstzmultirange`);
 /** Operators on numbers and bits. */
 const ARITHMETIC = names('- + * / % & | # ^ << >>');
+/** Those of them whose result has no parts that are values of a document. */
+const NUMBERS = names('+ * / %');
 /** Operators that return a boolean. */
 const COMPARISONS = names('= <> != < > <= >= ~ ~* !~ !~* ~~ !~~ ~~* !~~* @> <@ && ? ?| ?& @? @@');
 /** Functions that write values as JSON. */
@@ -55,7 +59,7 @@ export function sizeOfCast(type: string, size: Size, typmods: readonly Node[] = 
   if (FREE_TYPES.has(type)) return single(asText(size));
   if (type !== 'numeric') return NUMBERLESS.has(type) ? retyped(size) : withNumbers(retyped(size), false);
   const digits = typmods.reduce((all, t) => all + Math.abs(('A_Const' in t ? wholeNumber(t.A_Const) : undefined) ?? MAX_DIGITS), AROUND);
-  const number = sizeOf(Math.min(size.made, typmods.length > 0 ? digits : MAX_DIGITS, MAX_DIGITS), size.data);
+  const number = ofNumber(Math.min(size.made, typmods.length > 0 ? digits : MAX_DIGITS, MAX_DIGITS), size.data);
   return typmods.length > 0 ? number : withMarks(number, Math.min(withNumbers(size, true).wild, MAX_DIGITS), undefined);
 }
 
@@ -64,6 +68,7 @@ const asText = (size: Size): Size => (size.inJson && size.made > 0 ? withMarks(s
 
 /** The size of a value after a cast to an array of a type. */
 export function sizeOfArrayCast(type: string, size: Size, typmods: readonly Node[] = []): Size {
+  if (FIXED_TYPES.has(type) && type !== 'uuid') return withElements(sum([size]), { each: FIXED, count: undefined });
   return isBounded(type, type === 'numeric' ? [] : typmods) ? sum([size]) : withNumbers(sum([size]), false);
 }
 
@@ -110,6 +115,7 @@ export function sizeOfOperation(symbol: string, left: Size, right: Size, isPrefi
   const isPart = symbol !== '-' && (symbol.startsWith('-') || symbol.startsWith('#'));
   if (isPart) return retyped(symbol.endsWith('>>') ? asText(left) : left);
   const both = plus(left, right);
+  if (NUMBERS.has(symbol)) return withMarks(ofNumber(both.made, both.data), both.wild, undefined);
   if (symbol !== '||') return withMarks(both, both.wild, undefined);
   const all = withElements(both, elementsOfBoth(left, right));
   return withMarks(all, all.wild, all.raw || (all.made > 0 ? true : undefined));
@@ -117,9 +123,10 @@ export function sizeOfOperation(symbol: string, left: Size, right: Size, isPrefi
 
 /** The size of a function's result, if it depends only on the sizes of its arguments. */
 export function sizeOfCall(name: string, args: readonly Node[], sizes: readonly Size[], isVariadic = false): Size {
-  const size = lengthOfCall(name, args, sizes, isVariadic);
   if (name === 'md5') return DIGEST;
-  if (SHORT.has(name) || size.fixed) return size;
+  const length = lengthOfCall(name, args, sizes, isVariadic);
+  if (SHORT.has(name) || length.fixed) return length;
+  const size = isSplitting(name) ? withoutDigits(length) : length;
   const all = sum(sizes);
   const marked = withMarks(size, Math.max(size.wild, all.wild), isRaw(name, args, sizes) ? true : undefined);
   // of a number that a document has, and of one in a path
@@ -137,6 +144,13 @@ const hasReferences = (node: Node | undefined): boolean => node !== undefined &&
 
 /** True for a format of `to_char` that writes neither an exponent nor texts of its own. */
 const hasNoExponent = (format: Node | undefined): boolean => format !== undefined && 'A_Const' in format && !/["\\e]/i.test(format.A_Const.sval?.sval ?? 'e');
+
+/** Functions that put texts together, and keep each number in them as it is. */
+const JOINING = names('array_to_string concat concat_ws');
+
+/** True for a function that may make several values of the digits of a number. */
+const isSplitting = (name: string): boolean =>
+  SPLITTING.has(name) || !(KEEPING.has(name) || NUMERIC.has(name) || JOINING.has(name) || JSON_BUILDERS.test(name));
 
 /** True if a function composes a text that may be a number with more digits than the text has characters. */
 function isRaw(name: string, args: readonly Node[], sizes: readonly Size[]): boolean {

@@ -2,9 +2,10 @@
 import type { ColumnRef, FuncCall, RangeFunction } from '@pgsql/types';
 import { fieldsOf, lastName, type Node, nameOf, type SelectStmt, walk } from '../plan/tree.ts';
 import type { Equalities } from './equalities.ts';
-import { bytesOf, type Copies, DATA, larger, largest, ONE, ofBytes, retyped, type Size, sizeOfRow, UNKNOWN, wholeNumber, withMarks } from './sizes.ts';
+import { bytesOf, type Copies, DATA, larger, largest, ONE, ofBytes, retyped, type Size, sizeOfRow, UNKNOWN, withMarks } from './sizes.ts';
 import type { Nesting } from './spent.ts';
 import { callIn, functionNames } from './steps.ts';
+import { wholeNumber } from './texts.ts';
 
 /** The sizes of the columns of a relation in FROM, by name; `table`: values of a table. */
 export type Columns = ReadonlyMap<string, Size> | 'table';

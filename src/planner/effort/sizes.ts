@@ -1,5 +1,4 @@
 /** Sizes of values in bytes, and operations on sizes. */
-import type { A_Const } from '@pgsql/types';
 
 /** The estimated size of a value. */
 export interface Size {
@@ -22,6 +21,8 @@ export interface Size {
   readonly wild: number;
   /** True if it has parts of a text that the statement composes, which may be such a number. */
   readonly raw: true | undefined;
+  /** The bytes of `made` that are numbers and dates: each SMALL.made of them are one value in a document, which takes much less time than as many short values. */
+  readonly digits: number;
   /** Of a column of a sub-select: the copies that PostgreSQL makes for a reference to it. Otherwise ONE. */
   readonly copies: Copies;
 }
@@ -51,7 +52,18 @@ type Elements = Pick<Size, 'each' | 'count'>;
 export const MAX_SIZE = 1e9;
 
 /** A size. All sizes have the same members in the same order, so that V8 reads them quickly. */
-export const sizeOf = (made: number, data: number, fixed?: true, each?: Size, count?: number, inJson?: Size, wild = 0, raw?: true, copies = ONE): Size => ({
+export const sizeOf = (
+  made: number,
+  data: number,
+  fixed?: true,
+  each?: Size,
+  count?: number,
+  inJson?: Size,
+  wild = 0,
+  raw?: true,
+  copies = ONE,
+  digits = 0,
+): Size => ({
   made,
   data,
   fixed,
@@ -60,15 +72,19 @@ export const sizeOf = (made: number, data: number, fixed?: true, each?: Size, co
   inJson,
   wild,
   raw,
+  digits,
   copies,
 });
 
 /** The size of a value of a number of bytes. */
 export const ofBytes = (made: number): Size => sizeOf(Math.max(0, Math.min(made, MAX_SIZE)), 0);
 /** The size of a number, a date or a boolean. */
-export const SMALL = ofBytes(40);
+export const SMALL = sizeOf(40, 0, undefined, undefined, undefined, undefined, 0, undefined, ONE, 40);
 /** The same for a type with a fixed length. */
-export const FIXED: Size = sizeOf(SMALL.made, SMALL.data, true);
+export const FIXED: Size = sizeOf(SMALL.made, SMALL.data, true, undefined, undefined, undefined, 0, undefined, ONE, SMALL.digits);
+/** The size of a decimal. A short one counts as other texts do. */
+export const ofNumber = (made: number, data: number): Size =>
+  sizeOf(made, data, undefined, undefined, undefined, undefined, 0, undefined, ONE, made < SMALL.made ? 0 : made);
 /** The size of a value that may be of any length. */
 export const UNKNOWN = ofBytes(MAX_SIZE);
 /** The size of a value of a table. */
@@ -85,26 +101,28 @@ export const NOTHING = ofBytes(0);
 const added = (all: number, more: number): number => Math.min(all + more, all < MAX_SIZE && more < MAX_SIZE ? MAX_SIZE - 1 : MAX_SIZE);
 /** The size of two values together. */
 export const plus = (a: Size, b: Size): Size =>
-  sizeOf(added(a.made, b.made), a.data + b.data, undefined, undefined, undefined, undefined, a.wild + b.wild, a.raw || b.raw);
+  sizeOf(added(a.made, b.made), a.data + b.data, undefined, undefined, undefined, undefined, a.wild + b.wild, a.raw || b.raw, ONE, a.digits + b.digits);
 /** The size of several values together. */
 export function sum(sizes: readonly Size[]): Size {
-  let [made, data, wild] = [0, 0, 0];
+  let [made, data, wild, digits] = [0, 0, 0, 0];
   let raw: true | undefined;
   for (const s of sizes) {
     made = added(made, s.made);
     data += s.data;
     wild += s.wild;
     raw ||= s.raw;
+    digits += s.digits;
   }
-  return sizeOf(made, data, undefined, undefined, undefined, undefined, wild, raw);
+  return sizeOf(made, data, undefined, undefined, undefined, undefined, wild, raw, ONE, digits);
 }
 
 /** The size of the larger of two values. */
 export function larger(a: Size, b: Size): Size {
   if (a === b) return a;
   const isArray = a.each !== undefined && b.each !== undefined;
+  const made = Math.max(a.made, b.made);
   return sizeOf(
-    Math.max(a.made, b.made),
+    made,
     Math.max(a.data, b.data),
     a.fixed && b.fixed,
     isArray ? larger(a.each, b.each) : undefined,
@@ -117,6 +135,7 @@ export function larger(a: Size, b: Size): Size {
       pushed: Math.max(a.copies.pushed, b.copies.pushed),
       texts: Math.max(a.copies.texts, b.copies.texts),
     },
+    Math.max(0, made - Math.max(a.made - a.digits, b.made - b.digits)),
   );
 }
 
@@ -139,16 +158,17 @@ export function largest(sizes: readonly Size[]): Size {
 }
 
 /** A size with the elements of another. */
-export const withElements = ({ made, data, fixed, wild, raw }: Size, { each, count }: Elements): Size =>
-  sizeOf(made, data, fixed, each, count, undefined, wild, raw);
+export const withElements = ({ made, data, fixed, wild, raw, digits }: Size, { each, count }: Elements): Size =>
+  sizeOf(made, data, fixed, each, count, undefined, wild, raw, ONE, digits);
 
 /** The size of a value of another type: its elements may change. */
-export const retyped = ({ made, data, fixed, wild, raw, copies }: Size): Size => sizeOf(made, data, fixed, undefined, undefined, undefined, wild, raw, copies);
+export const retyped = ({ made, data, fixed, wild, raw, copies, digits }: Size): Size =>
+  sizeOf(made, data, fixed, undefined, undefined, undefined, wild, raw, copies, digits);
 
 /** The size of a value as an argument of a function that writes JSON. */
 export const inJson = (s: Size): Size => s.inJson ?? s;
 /** The size of a JSON value. */
-export const asJson = (s: Size): Size => sizeOf(s.made, s.data, undefined, undefined, undefined, times(s, 0.5), s.wild, s.raw);
+export const asJson = (s: Size): Size => sizeOf(s.made, s.data, undefined, undefined, undefined, times(s, 0.5), s.wild, s.raw, ONE, s.digits);
 
 /** The elements of `left || right`, if one of them is such an array: the other one is an array as well, or an element. */
 export function elementsOfBoth(left: Size, right: Size): Elements {
@@ -173,8 +193,8 @@ const rowsOfElement = ({ made, data, fixed, count }: Size): number => count ?? (
 /** Bytes times a factor. Known bytes do not become an unknown size. */
 const grown = (bytes: number, factor: number): number => Math.min(bytes * factor, bytes < MAX_SIZE && factor < MAX_SIZE ? MAX_SIZE - 1 : MAX_SIZE);
 /** The size of a value that becomes longer by a factor. */
-export const times = ({ made, data, wild, raw }: Size, factor: number): Size =>
-  sizeOf(grown(made, factor), data * factor, undefined, undefined, undefined, undefined, wild * factor, raw);
+export const times = ({ made, data, wild, raw, digits }: Size, factor: number): Size =>
+  sizeOf(grown(made, factor), data * factor, undefined, undefined, undefined, undefined, wild * factor, raw, ONE, digits * factor);
 
 /** The size in bytes, if each value of a table has `ofData` bytes. Only a size that is not known at all is MAX_SIZE: a value that became as long by known growth is not lenient. */
 export const bytesOf = ({ made, data }: Size, ofData: number): number => Math.min(made + data * ofData, made < MAX_SIZE ? MAX_SIZE - 1 : MAX_SIZE);
@@ -187,8 +207,8 @@ export const asElement = (value: Size): Size => (value.fixed ? value : plus(time
 
 /** The size of a row. */
 export function sizeOfRow(columns: readonly Size[]): Size {
-  const { made, data, wild, raw } = sum(columns.map(asElement));
-  return sizeOf(made, data, undefined, undefined, undefined, sum(columns.map(inJson)), wild, raw, copiesOf(columns));
+  const { made, data, wild, raw, digits } = sum(columns.map(asElement));
+  return sizeOf(made, data, undefined, undefined, undefined, sum(columns.map(inJson)), wild, raw, copiesOf(columns), digits);
 }
 
 /** The size of an array of values. */
@@ -205,7 +225,7 @@ export const copies = (size: Size, count: number): Size =>
   count <= 1 ? size : withMarks(ofBytes(grown(bytesOf(size, 1_000), count)), size.wild * count, size.raw);
 
 /** The size of a value that is no array. */
-export const single = ({ made, data, fixed, wild, raw }: Size): Size => sizeOf(made, data, fixed, undefined, 1, undefined, wild, raw);
+export const single = ({ made, data, fixed, wild, raw, digits }: Size): Size => sizeOf(made, data, fixed, undefined, 1, undefined, wild, raw, ONE, digits);
 
 /** The number of elements of an array that the statement collects, if they are known to be no arrays. */
 function collectedIn({ each, count, fixed }: Size): number | undefined {
@@ -225,14 +245,6 @@ export const repeated = (text: Size, count: Size): Size => {
   return withMarks(size, text.wild === 0 ? 0 : MAX_SIZE, text.raw);
 };
 
-/** The size of a constant. For a number: the number of its digits. */
-export function sizeOfConstant(constant: A_Const): Size {
-  if (constant.sval) return sizeOfText(constant.sval.sval ?? '');
-  if (constant.fval) return textSize(constant.fval.fval ?? '');
-  if (constant.bsval) return ofBytes(4 * (constant.bsval.bsval?.length ?? 0));
-  return FIXED;
-}
-
 /** The digits of the longest decimal in PostgreSQL. */
 export const MAX_DIGITS = 150_000;
 /** The length of the shortest number in an array or document that has so many digits: `1e100000`, with a comma. */
@@ -240,7 +252,10 @@ const SHORTEST_NUMBER = 9;
 
 /** A size with the marks of long numbers. */
 export const withMarks = (s: Size, wild: number, raw: true | undefined): Size =>
-  sizeOf(s.made, s.data, s.fixed, s.each, s.count, s.inJson, Math.min(wild, MAX_SIZE), raw);
+  sizeOf(s.made, s.data, s.fixed, s.each, s.count, s.inJson, Math.min(wild, MAX_SIZE), raw, ONE, s.digits);
+
+/** The size of a text whose digits may have become several values. */
+export const withoutDigits = (s: Size): Size => (s.digits === 0 ? s : { ...s, digits: 0 });
 
 /** The size of a value whose text becomes numbers. @param isOne it becomes one number, not an array or a document of them */
 export function withNumbers(size: Size, isOne: boolean): Size {
@@ -253,30 +268,3 @@ export function withNumbers(size: Size, isOne: boolean): Size {
 /** The bytes of a value with its long numbers, for calls that take more than linear time. */
 export const bytesWithNumbers = (size: Size, ofData: number): number =>
   size.wild === 0 ? bytesOf(size, ofData) : Math.min(bytesOf(size, ofData) + size.wild, MAX_SIZE);
-
-/** A number with an exponent in a document or array, without the quotes and backslashes that may be within it. */
-const NUMBER_IN_TEXT = /(?<![\w.])[\d._]+e[-+]?([\d_]{3,})(?!\w)/gi;
-/** The digits that an exponent adds. It may have leading zeros and underscores. */
-const digitsOfExponent = (exponent: string): number => Math.min(Number(exponent.replaceAll('_', '')), MAX_DIGITS);
-
-/** The size of a text of the statement or of a parameter. One with an exponent in it may have numbers with many digits. */
-export function sizeOfText(text: string): Size {
-  const size = textSize(text);
-  if (!/[e\\]/i.test(text) || !/\d\D*\d\D*\d\D*\d/.test(text)) return size;
-  let wild = 0;
-  for (const [, exponent] of text.replace(/["\\]/g, '').matchAll(NUMBER_IN_TEXT)) wild += digitsOfExponent(exponent as string);
-  return withMarks(size, wild, true);
-}
-
-/** The size of a text. For a number with an exponent: the number of its digits. */
-export function textSize(text: string): Size {
-  const exponent = /^\s*[-+]?[\d._]+e[-+]?([\d_]+)\s*$/i.exec(text)?.[1];
-  return ofBytes(2 * text.length + (exponent === undefined ? 0 : digitsOfExponent(exponent)));
-}
-
-/** The value of an integer constant; undefined for other constants. */
-export function wholeNumber(constant: A_Const | undefined): number | undefined {
-  if (constant?.ival) return constant.ival.ival ?? 0;
-  const digits = constant?.fval?.fval ?? constant?.sval?.sval ?? '';
-  return /^\d{1,15}$/.test(digits) ? Number(digits) : undefined;
-}

@@ -21,15 +21,16 @@ import {
   bytesWithNumbers,
   MAX_DIGITS,
   MAX_SIZE,
+  ONE,
   plus,
   type Size,
   SMALL,
   sizeOf,
   sum,
   TABLE_ROWS,
-  wholeNumber,
   withMarks,
 } from './sizes.ts';
+import { wholeNumber } from './texts.ts';
 
 /** The steps per byte of a function that reads its arguments once. */
 export const STEPS_PER_BYTE = 30;
@@ -189,11 +190,12 @@ export function collected(name: string, sizes: readonly Size[], rows: number): S
 
 function collectedValues(name: string, sizes: readonly Size[], rows: number): Size {
   const value = sum(sizes);
-  const { made, data } = name === 'string_agg' || sizes.every((s) => s.fixed) ? value : plus(asElement(sizeOf(value.made, 0)), sizeOf(0, value.data));
+  const { made, data, digits } = name === 'string_agg' || sizes.every((s) => s.fixed) ? value : plus(asElement({ ...value, data: 0 }), sizeOf(0, value.data));
   const [each, count] = name === 'array_agg' || name === 'ARRAY' ? [sizes.length === 1 ? sizes[0] : value, rows] : [undefined, undefined];
   // the number of rows is unknown, so a short value counts like a value of a table
   if (rows <= 1) return sizeOf(value.made <= SHORT_VALUE ? value.made : Math.min(MAX_SIZE, TABLE_ROWS * made), data + 1, undefined, each, count);
-  return sizeOf(Math.min(MAX_SIZE, rows * bytesOf(sizeOf(made, data), SEARCHED)), data === 0 ? 0 : data + 1, undefined, each, count);
+  const bytes = Math.min(MAX_SIZE, rows * bytesOf(sizeOf(made, data), SEARCHED));
+  return sizeOf(bytes, data === 0 ? 0 : data + 1, undefined, each, count, undefined, 0, undefined, ONE, Math.min(bytes, rows * digits));
 }
 
 /** The call in a function of FROM. */

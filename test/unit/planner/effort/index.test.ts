@@ -268,12 +268,41 @@ describe('refused', () => {
   });
 });
 
+describe('digits that become several values', () => {
+  it.each([
+    "('[' || string_agg(translate(i::text, '0123456789', '[[[[[[[[[['), ',') || ']')::jsonb",
+    "('[' || string_agg(regexp_replace(i::text, '\\d', '[', 'g'), ',') || ']')::jsonb",
+    "('[' || string_agg(replace(i::text, '1', '[]'), ',') || ']')::jsonb",
+    "('[' || string_agg(to_char(i, '9,9,9,9,9,9,9'), ',') || ']')::jsonb",
+    'array_to_json(array_agg(string_to_array(i::text, NULL)))::jsonb',
+    "to_json(array_agg(regexp_split_to_array(i::text, '')))::jsonb",
+  ])('%s', (value) => expect(outcome(`SELECT ${value} AS l FROM generate_series(1, 100000) i`)).toBe('too_complex'));
+});
+
 describe('planned', () => {
   it('many walks', () => {
     const walks = Array.from({ length: 12 }, (_, i) => `leads[employee*${i + 2}]`);
     expect(outcome(`SELECT ${walks.map((w, i) => `COUNT("${w}.name") AS a${i}`).join(', ')} FROM dsvc.employee`)).toBe('planned');
     expect(outcome(`SELECT ${walks.map((w, i) => `COUNT("${w}.knows[person*${i + 1}].name") AS a${i}`).join(', ')} FROM dsvc.employee`)).toBe('planned');
   });
+
+  // a number is one value of a document, however many digits it has
+  it.each([
+    "SELECT ('[' || string_agg(i::text, ',') || ']')::jsonb AS l FROM generate_series(1, 100000) i",
+    'SELECT array_to_json(array_agg(i))::jsonb AS l FROM generate_series(1, 100000) i',
+    'SELECT json_agg(i)::jsonb AS l FROM generate_series(1, 100000) i',
+    'SELECT to_json(array_agg(i * 1.5))::jsonb AS l FROM generate_series(1, 100000) i',
+    "SELECT ('[' || string_agg((i / 7.0)::numeric(10,2)::text, ',') || ']')::jsonb AS l FROM generate_series(1, 100000) i",
+    "SELECT ('{' || string_agg('\"' || i || '\":' || i, ',') || '}')::jsonb AS l FROM generate_series(1, 100000) i",
+    'WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 100000) SELECT array_to_json(array_agg(n))::jsonb AS l FROM t',
+  ])('documents of many numbers: %s', (sql) => expect(outcome(sql)).toBe('planned'));
+
+  const VECTOR = `'{${Array.from({ length: 1536 }, (_, i) => Math.sin(i).toFixed(8)).join(',')}}'`;
+  it.each([
+    `SELECT sum(x * y) / (sqrt(sum(x * x)) * sqrt(sum(y * y))) AS l FROM svc.person, unnest(name::float8[], ${VECTOR}::float8[]) AS t(x, y)`,
+    `SELECT (SELECT sum(x * y) / sqrt(sum(x ^ 2) * sum(y ^ 2)) FROM unnest(string_to_array(name, ',')::real[]) WITH ORDINALITY AS a(x, i) JOIN unnest(${VECTOR}::real[]) WITH ORDINALITY AS b(y, j) ON i = j) AS l FROM svc.person`,
+    `SELECT sqrt(sum(power(u - v, 2))) AS l FROM (SELECT unnest(name::int[]) AS u, unnest(${VECTOR}::float8[]) AS v FROM svc.person) p`,
+  ])('vectors: %.100s', (sql) => expect(outcome(sql)).toBe('planned'));
 
   it.each([
     "SELECT json_agg(json_build_object('day', d, 'name', p.name)) AS a, array_agg(d::date) AS b FROM generate_series(DATE '2020-01-01', DATE '2020-12-31', INTERVAL '1 day') d, svc.person p",
