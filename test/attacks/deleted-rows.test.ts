@@ -10,6 +10,7 @@ import { goesOn } from '../support/checked.ts';
 import { patience, SEED } from '../support/generated.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { sizesOf } from '../support/sizes.ts';
+import { costly } from './generated/costly.ts';
 
 const SIZES = sizesOf('attacks/deleted-rows');
 
@@ -69,26 +70,30 @@ interface Rule {
 }
 const both = (condition: string): Rule['visible'] => ({ staff: condition, temp: condition });
 const RULES: readonly Rule[] = [
-  { on: 'person', policies: ["CREATE POLICY p1 ON CONCEPT person TO PUBLIC USING (state = 'open')"], visible: both("t.state = 'open'") },
+  {
+    on: 'person',
+    policies: [`CREATE POLICY p1 ON CONCEPT person TO PUBLIC USING ${costly("state = 'open'", (n) => `state = 'ajar ${n}'`)}`],
+    visible: both("t.state = 'open'"),
+  },
   {
     on: 'person',
     policies: [`CREATE POLICY p2 ON CONCEPT person TO PUBLIC USING ("works_at[org].region" = 'eu')`],
     visible: both("(SELECT o.region FROM a.org o WHERE o.id = t.org) = 'eu'"),
   },
-  { on: 'staff', policies: ['CREATE POLICY p3 ON CONCEPT staff TO PUBLIC USING (pay > 3)'], visible: { staff: 't.pay > 3' } },
+  { on: 'staff', policies: [`CREATE POLICY p3 ON CONCEPT staff TO PUBLIC USING ${costly('pay > 3', (n) => `pay = ${-n}`)}`], visible: { staff: 't.pay > 3' } },
   {
     on: 'project',
-    policies: ['CREATE POLICY p4 ON CONCEPT project TO PUBLIC USING (steep < 10 OR steep IS NULL)'],
+    policies: [`CREATE POLICY p4 ON CONCEPT project TO PUBLIC USING ${costly('steep < 10 OR steep IS NULL', (n) => `cost = ${-n}`)}`],
     visible: { project: '100 / (t.cost - 13) < 10' },
   },
   {
     on: 'org',
-    policies: ["CREATE POLICY p5 ON CONCEPT org TO PUBLIC USING (region IS NULL OR region <> 'us')"],
+    policies: [`CREATE POLICY p5 ON CONCEPT org TO PUBLIC USING ${costly("region IS NULL OR region <> 'us'", (n) => `region = 'none ${n}'`)}`],
     visible: { org: "t.region IS NULL OR t.region <> 'us'" },
   },
   {
     on: 'chief',
-    policies: ['CREATE POLICY p6 ON CONCEPT chief TO PUBLIC USING (id > 6)'],
+    policies: [`CREATE POLICY p6 ON CONCEPT chief TO PUBLIC USING ${costly('id > 6', (n) => `id = ${-n}`)}`],
     visible: both('NOT EXISTS (SELECT 1 FROM a.project p WHERE p.lead = t.id) OR t.id > 6'),
   },
   {
@@ -101,7 +106,7 @@ const RULES: readonly Rule[] = [
   {
     on: 'person',
     policies: [
-      "CREATE POLICY p8 ON CONCEPT person TO PUBLIC USING (svc_claim('x') IS NULL AND name < 'C')",
+      `CREATE POLICY p8 ON CONCEPT person TO PUBLIC USING (svc_claim('x') IS NULL AND ${costly("name < 'C'", (n) => `name = '${n}'`)})`,
       "CREATE POLICY p9 ON CONCEPT person TO USER rob USING (name > 'E')",
     ],
     visible: both("t.name COLLATE \"default\" < 'C' OR t.name > 'E'"),

@@ -53,7 +53,7 @@ function parts(granted: readonly string[]) {
 /** A SELECT for a reader with these grants. */
 export const ask = (granted: readonly string[]): fc.Arbitrary<string> => {
   const { from, column } = parts(granted);
-  return fc.tuple(from, column, column, value, measure, fc.nat(28)).map(([f, x, y, v, m, form]) => {
+  return fc.tuple(from, column, column, value, measure, fc.nat(36)).map(([f, x, y, v, m, form]) => {
     switch (form) {
       case 0:
         return `SELECT * FROM ${f} ORDER BY entity_id, entity_type`;
@@ -109,6 +109,20 @@ export const ask = (granted: readonly string[]): fc.Arbitrary<string> => {
         return `SELECT entity_id, "to_a[a].*" FROM dsvc.f ORDER BY 1`;
       case 26:
         return `SELECT DISTINCT ON (${x}) entity_id FROM ${f} ORDER BY ${x}, entity_id`;
+      case 27:
+        return `SELECT entity_id FROM ${f} WHERE 10 / (length(${x}::text) - 5) > -99 ORDER BY 1`;
+      case 28:
+        return `SELECT entity_id, 10 / (length(${x}::text) - 1) AS v FROM ${f} ORDER BY 1, 2`;
+      case 29:
+        return `SELECT count(*) FILTER (WHERE 10 / (length(${x}::text) - 2) > 0) AS n, max(10 / (length(${y}::text) - 5)) AS m FROM ${f}`;
+      case 30:
+        return `SELECT x.entity_id FROM ${f} x JOIN dsvc.thing y ON y.entity_id = x.entity_id AND 10 / (length(x.${x}::text) - 1) > -99 ORDER BY 1`;
+      case 31:
+        return `SELECT entity_id FROM ${f} WHERE ${x} = ${v} AND 10 / (length(${y}::text) - 5) > -99 ORDER BY 1`;
+      case 32:
+        return `SELECT entity_id, l.k FROM ${f} c, LATERAL generate_series(1, 10 / (length(c.${x}::text) - 1)) l (k) ORDER BY 1, 2`;
+      case 33:
+        return `SELECT entity_id FROM ${f} ORDER BY 10 / (length(${x}::text) - 5), entity_id FETCH FIRST 2 ROWS WITH TIES`;
       default:
         return `SELECT entity_id FROM ${f} WHERE NOT (${x} <> ${v}) ORDER BY 1`;
     }

@@ -1,5 +1,7 @@
 /** Concepts that inherit from each other and share properties, some of which a reader may query, and tables with changed values where no such concept shows them. */
 
+import { costly } from './costly.ts';
+
 /** Each concept: its parents, the properties that it declares, whether it has a mapping. A row of a mapping has a value for every property of its concept. */
 const CONCEPTS: Readonly<
   Record<string, { readonly parents: readonly string[]; readonly own: readonly string[]; readonly mapped?: false; readonly when?: string }>
@@ -78,8 +80,8 @@ const value = (p: string, id: number): string =>
 
 /** Policies for every caller: by keys, and masks. */
 export const POLICIES: readonly string[] = [
-  'CREATE POLICY few ON CONCEPT b TO PUBLIC USING (a_id NOT IN (12, 31))',
-  'CREATE POLICY some ON CONCEPT f TO PUBLIC USING (f_id <> 11)',
+  `CREATE POLICY few ON CONCEPT b TO PUBLIC USING ${costly('a_id NOT IN (12, 31)', (n) => `a_id = ${-n}`)}`,
+  `CREATE POLICY some ON CONCEPT f TO PUBLIC USING ${costly('f_id <> 11', (n) => `f_id = ${-n}`)}`,
   'CREATE POLICY veil ON PROPERTY q MASK NULL',
   'CREATE POLICY cover ON PROPERTY p OF CONCEPT c MASK WITH (7)',
 ];

@@ -1,5 +1,7 @@
 /** Tables with policies that hide half of the rows from a caller, and with columns whose values make expressions fail. */
 
+import { costly } from './costly.ts';
+
 /** A benign value of each column for rows that the caller sees, and values for the others. */
 const COLUMNS: Readonly<Record<string, readonly [benign: (id: number) => string, others: readonly string[]]>> = {
   n: [(id) => `${20 + id}`, ['0', '3', '-1', '7', '9223372036854775807', '-9223372036854775808', 'NULL', '40000', '11']],
@@ -73,11 +75,6 @@ export const TABLES = [
 /** The columns of an item in the views, except its key. */
 const SHOWN =
   'n, d, f, t, day, code, day_text, doc, flag, flag_text, uid, uid_text, tm, tm_text, at, pay, wide, small, code3, mood, list, jb, bin, secret, note, g';
-/**
- * Conditions with many comparisons: PostgreSQL tests cheap conditions first, so a single comparison would hide rows from an expression next to it even without a barrier.
- */
-const costly = (condition: string, never: (n: number) => string): string =>
-  `(${[condition, ...Array.from({ length: 24 }, (_, i) => never(i + 1))].join(' OR ')})`;
 const IS_OPEN = costly("state = 'open'", (n) => `state = 'ajar ${n}'`);
 const IS_FIRST = costly('id < 5', (n) => `id < ${-n}`);
 const IS_LAST = costly('id >= 5', (n) => `id = ${-n}`);

@@ -1,5 +1,6 @@
 /** Concepts that share a key, their relationships and values, random policies on them, and tables that differ only in what the policies hide. */
 import type { Rng } from '../../integration/differential/rng.ts';
+import { costly } from './costly.ts';
 import { hash } from './partial-values.ts';
 
 /** Concepts that may have policies. */
@@ -88,8 +89,11 @@ export const KIN_TABLES = [
   'CREATE TABLE kin.t_nick (id bigint, nick text)',
 ];
 
+const KEY_OF: Readonly<Record<string, string>> = { town: 'no', memo: 'mid' };
+const isOpen = (key = 'id'): string => costly('open', (n) => `${key} = ${-n}`);
+
 export function kinModel(w: KinWorld): string {
-  const where = (table: string): string => (w.filtered?.has(table) ? ' WHERE open' : '');
+  const where = (table: string): string => (w.filtered?.has(table) ? ` WHERE ${isOpen(KEY_OF[table])}` : '');
   return `CREATE PROPERTY open boolean;
 CREATE PROPERTY boss_tag string AS SELECT "reports_to[being].tag";
 CREATE PROPERTY friends bigint AS SELECT COUNT("friend[being].id");
@@ -132,7 +136,9 @@ CREATE ONTOLOGY CUBE census AS SELECT "lives_in[town].name" AS place, tag, n, "m
 }
 
 export const kinPolicies = (w: KinWorld): readonly string[] => [
-  ...[...w.rows].map(([c, kind], i) => `CREATE POLICY few${i} ON CONCEPT ${c} TO PUBLIC USING (${kind === 'open' ? 'open' : '"lives_in[town].no" < 4'})`),
+  ...[...w.rows].map(
+    ([c, kind], i) => `CREATE POLICY few${i} ON CONCEPT ${c} TO PUBLIC USING (${kind === 'open' ? isOpen(KEY_OF[c]) : '"lives_in[town].no" < 4'})`,
+  ),
   ...w.masks.map((m, i) => `CREATE POLICY veil${i} ON PROPERTY ${m.prop}${m.concept === null ? '' : ` OF CONCEPT ${m.concept}`} MASK ${m.mask}`),
 ];
 

@@ -1,5 +1,6 @@
 /** Random ontologies with inheritance, and random grants on parts of them. */
 import type { Rng } from '../../integration/differential/rng.ts';
+import { costly } from './costly.ts';
 
 export interface PartConcept {
   readonly name: string;
@@ -266,7 +267,9 @@ export function genGrants(r: Rng, model: PartModel): Grants {
 
 /** Its policies, for everyone except administrators. */
 export const policiesOf = ({ policy, mask }: PartModel): readonly string[] => [
-  ...(policy === null ? [] : [`CREATE POLICY few ON CONCEPT ${policy.concept} TO PUBLIC USING (${policy.prop} > ${policy.at})`]),
+  ...(policy === null
+    ? []
+    : [`CREATE POLICY few ON CONCEPT ${policy.concept} TO PUBLIC USING ${costly(`${policy.prop} > ${policy.at}`, (n) => `${policy.prop} = ${-1000 - n}`)}`]),
   ...(mask === null ? [] : [`CREATE POLICY veil ON PROPERTY ${mask.prop}${mask.concept === null ? '' : ` OF CONCEPT ${mask.concept}`} MASK ${mask.kind}`]),
 ];
 
