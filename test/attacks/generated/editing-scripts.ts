@@ -1,6 +1,6 @@
 /** Random scripts of an editor over the model of hidden-values.ts, and the queries that are run after them. */
 import fc from 'fast-check';
-import { condition, type Name, value } from './failing-queries.ts';
+import { condition, type Name, value } from './failing-expressions.ts';
 import { ITEM, VIEWS } from './hidden-values.ts';
 
 const from = <T>(...of: T[]): fc.Arbitrary<T> => fc.constantFrom(...of);
