@@ -1,6 +1,7 @@
 /**
  * Sizes of generated and permuted tests: the first number is that of `npm test`, the second that of `npm run test:deep`. A test file reads its own line with `sizesOf`.
- * DEEP_TIMES=n limits a deep run, with a random seed: to the third number, or to n times the first number if there is no third one.
+ * DEEP_TIMES=n limits a deep run: to the third number, or to n times the first number if there is no third one. The third number is that of n = 8; a smaller n takes
+ * the same share of it.
  */
 import { DEEP, TIMES } from './generated.ts';
 
@@ -94,17 +95,25 @@ export const SIZES = {
   'unit/http/login': { forms: [250, 50_000, 4000] },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, Size>>>>;
 
-/** The number for this run, between the two. A number of `every` decreases from the first to the second. */
-function now([quick, deep, limited]: Size): number {
-  if (!DEEP) return quick;
+/** The `n` of DEEP_TIMES that the third numbers are made for. */
+const WHOLE = 8;
+
+/**
+ * The number of a deep run with DEEP_TIMES=n, between the first two. A number of `every` decreases from the first to the second.
+ * @param times n; Infinity without DEEP_TIMES
+ */
+export function deepSize([quick, deep, limited]: Size, times: number): number {
   if (quick === 0) return deep;
-  if (TIMES !== Number.POSITIVE_INFINITY && limited !== undefined) return limited;
-  return deep < quick ? Math.max(deep, Math.ceil(quick / TIMES)) : Math.min(deep, quick * TIMES);
+  const isEvery = deep < quick;
+  if (times === Number.POSITIVE_INFINITY || limited === undefined) return isEvery ? Math.max(deep, Math.ceil(quick / times)) : Math.min(deep, quick * times);
+  const share = Math.min(1, times / WHOLE);
+  return isEvery ? Math.min(quick, Math.ceil(limited / share)) : Math.max(Math.min(quick, limited), Math.ceil(limited * share));
 }
 
 /** The sizes of a test file in this run. */
 export function sizesOf<F extends keyof typeof SIZES>(file: F): { readonly [K in keyof (typeof SIZES)[F]]: number } {
-  return Object.fromEntries(Object.entries(SIZES[file]).map(([what, size]) => [what, now(size)])) as { readonly [K in keyof (typeof SIZES)[F]]: number };
+  const sizes = Object.entries<Size>(SIZES[file]).map(([what, size]) => [what, DEEP ? deepSize(size, TIMES) : size[0]]);
+  return Object.fromEntries(sizes) as { readonly [K in keyof (typeof SIZES)[F]]: number };
 }
 
 /** One of `every` entries of a list; `turn` selects which. */
