@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- start a b budget c d nested cache peer auth policies mcp tpch fanout walks scale cubes console tpch-1 mcp-load objects]`: measures the built script in workerd and prints tables with ratios.
+ * `npm run bench [-- start a b budget c d nested cache peer auth policies mcp tpch fanout walks scale cubes console tpch-1 citus mcp-load objects]`: measures the built script in workerd and prints tables with ratios.
  * With `--page` it writes them into docs/performance.md too.
  * Read the ratios rather than the times: both sides of each were measured alternately, on the same machine, in the same minutes.
  */

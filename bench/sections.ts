@@ -27,5 +27,6 @@ export const SECTIONS: Readonly<Record<string, { what: string; load: () => Promi
   simulate: { what: '10,000 tenants at 300 locations, simulated over measured costs', load: () => import('./sections/simulate.ts'), named: true, minutes: 30 },
   objects: { what: 'what Durable Objects cost', load: () => import('./sections/objects.ts'), named: true },
   'mcp-load': { what: 'the MCP server under 16 clients for ten minutes', load: () => import('./sections/mcp-load.ts'), named: true, minutes: 30 },
+  citus: { what: 'the queries of TPC-H against SQL by hand, on the cluster of CITUS_URL', load: () => import('./sections/citus.ts'), named: true, minutes: 60 },
   'tpch-1': { what: 'TPC-H at scale 1', load: () => import('./sections/tpch-1.ts'), named: true, minutes: 60 },
 };

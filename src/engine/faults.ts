@@ -31,8 +31,12 @@ export function faultOf(status: number, body: string, context: FaultContext = {}
     detail: text(fields?.detail),
   });
   if (sqlstate === undefined || !/^[0-9A-Z]{5}$/.test(sqlstate)) return datasourceFailed(fault);
-  return ofSqlState(sqlstate, text(fields?.hint), fault, context);
+  const isRefused = sqlstate === 'XX000' && REFUSED_AS_INTERNAL.test(message);
+  return ofSqlState(isRefused ? '0A000' : sqlstate, text(fields?.hint), fault, context);
 }
+
+/** What Citus refuses without a SQLSTATE of its own: PostgreSQL then reports an internal error. Nothing was executed. */
+const REFUSED_AS_INTERNAL = /^the query contains a join that requires repartitioning$|^cannot approximate count\(distinct\) and order by it$/;
 
 const MISSING = new Set(['42P01', '42703', '42501', '3F000']);
 /** Classes of SQLSTATEs that the caller's statement causes. */

@@ -24,6 +24,13 @@ it.each(['PlaceHolderVar found where not expected', 'Distributed queries with ou
   },
 );
 
+it.each(['the query contains a join that requires repartitioning', 'cannot approximate count(distinct) and order by it'])(
+  'what Citus refuses as an internal error of PostgreSQL is refused, and not an error of the datasource: %s',
+  (message) => {
+    expect(faultOf(400, pg('XX000', message))).toMatchObject({ status: 400, code: 'feature_not_supported', message });
+  },
+);
+
 describe('an error of a datasource', () => {
   for (const [code, status, name] of [
     ['22012', 400, 'division_by_zero'],
