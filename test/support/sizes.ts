@@ -47,6 +47,7 @@ export const SIZES = {
   'attacks/renamed-keys': { worlds: [1, 100], queries: [24, 60, 60] },
   // Which policies a change of a model affects.
   'unit/planner/touched/touched': { worlds: [12, 20_000, 600] },
+  'unit/planner/touched/unaffected': { worlds: [12, 20_000, 600] },
   'attacks/kin': { worlds: [1, 300, 16] },
   'attacks/closed-values': { worlds: [1, 400, 16] },
   'attacks/partial-readers': { models: [1, 400, 16] },

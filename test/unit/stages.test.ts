@@ -21,8 +21,8 @@ const STAGES = [
   'index',
   'logical',
   'filter',
-  'enforcement',
   'touched',
+  'enforcement',
 ];
 
 /** The layers of the service, each with what it may import: itself and those before. The first has the files next to the folders. */

@@ -7,8 +7,9 @@ import type { MappingDef, PropertyDef } from '../../ontology/model.ts';
 import { fold } from '../../ontology/names.ts';
 import { Branch } from '../lower/branch.ts';
 import { has } from '../plan/wanted.ts';
-import type { MaskRule, RowRule } from '../secure/access.ts';
+import type { Access, MaskRule, RowRule } from '../secure/access.ts';
 import { Policies } from '../secure/policies.ts';
+import type { Affected } from '../touched/affected.ts';
 import { accessFor, definitionOf, type ModelContext, planned } from './model-state.ts';
 import { RuleTexts } from './rules.ts';
 
@@ -45,8 +46,11 @@ export interface Enforced {
   readonly shown: ReadonlyMap<string, { readonly columns: ReadonlySet<string>; readonly subject: Subject }>;
 }
 
-/** What the policies enforce on the rows of concepts. Does not throw. */
-export function enforcedOn(context: ModelContext, graph: Graph, { rows, masks }: PolicyRules): Enforced {
+/**
+ * What the policies enforce on the rows of concepts. Does not throw.
+ * @param affected what a comparison with another version needs. Without it, all SQL is planned
+ */
+export function enforcedOn(context: ModelContext, graph: Graph, { rows, masks }: PolicyRules, affected?: Affected): Enforced {
   const parts = new Map<string, Part>();
   const shown = new Map<string, { columns: Set<string>; subject: Subject }>();
   const mappings = graph.model.mappings.filter((m) => m.kind === 'concept' && graph.concept(m.concept ?? '') !== undefined);
@@ -60,7 +64,9 @@ export function enforcedOn(context: ModelContext, graph: Graph, { rows, masks }:
     const ruleTexts = new RuleTexts(context, graph, access);
     for (const mapping of mappings) {
       const [applied] = policies.rowRules(mapping);
-      if (applied !== undefined) add(['rows', fold(rule.concept)], mapping, ruleTexts.of(applied, mapping), { concept: mapping.concept, property: null }, true);
+      if (applied === undefined) continue;
+      const sql = affected?.rule(rule, mapping) === false ? SAME : ruleTexts.of(applied, mapping);
+      add(['rows', fold(rule.concept)], mapping, sql, { concept: mapping.concept, property: null }, true);
     }
   }
   for (const mask of masks) {
@@ -71,21 +77,24 @@ export function enforcedOn(context: ModelContext, graph: Graph, { rows, masks }:
     for (const mapping of mappings) {
       if (policies.masks(mapping, def.name).length === 0 || !givesValue(graph, mapping, def)) continue;
       const subject = { concept: mapping.concept, property: def.name };
-      const sql = planned(context, graph, access, (state) => {
-        const mapped = graph.concept(mapping.concept as string) ?? graph.thing;
-        return new Branch(state, mapping, mapped, mapped).select(new Map([['v', { kind: 'property', def }]]), []);
-      });
-      add(
-        ['values', fold(mask.policy)],
-        mapping,
-        sql === null ? null : [sql],
-        subject,
-        mask.mask.kind === 'with' || policies.maskedWhen(mask, mapping).length > 0,
-      );
+      const sql = affected?.mask(mask, mapping) === false ? SAME : valueIn(context, graph, access, mapping, def);
+      add(['values', fold(mask.policy)], mapping, sql, subject, mask.mask.kind === 'with' || policies.maskedWhen(mask, mapping).length > 0);
       if (def.expression === null && !shown.has(fold(mapping.name))) shown.set(fold(mapping.name), { columns: shownColumns(graph, mapping), subject });
     }
   }
   return { parts, shown, mappings: new Set(graph.model.mappings.map((m) => fold(m.name))) };
+}
+
+/** In place of SQL that is the same in both versions. */
+const SAME: readonly string[] = [];
+
+/** The SQL of a property's value in the rows of a mapping; null if it cannot be planned. */
+function valueIn(context: ModelContext, graph: Graph, access: Access, mapping: MappingDef, def: PropertyDef): readonly string[] | null {
+  const sql = planned(context, graph, access, (state) => {
+    const mapped = graph.concept(mapping.concept as string) ?? graph.thing;
+    return new Branch(state, mapping, mapped, mapped).select(new Map([['v', { kind: 'property', def }]]), []);
+  });
+  return sql === null ? null : [sql];
 }
 
 /** True if rows of the mapping have a value of the property: a column gives it, or it is calculated. */

@@ -8,7 +8,8 @@ import type { Piece } from '../check.ts';
 import { walk } from '../plan/tree.ts';
 import { RoleTests, type TestedRoles } from '../read/tested-roles.ts';
 import { sourcesOf } from '../secure/policies.ts';
-import { differences, enforcedOn, type PolicyRules, type Subject } from './enforced.ts';
+import { Affected } from '../touched/affected.ts';
+import { differences, type Enforced, enforcedOn, type PolicyRules, type Subject } from './enforced.ts';
 import { Joins } from './joined.ts';
 import { accessFor, leavesOut, type ModelContext, ModelState } from './model-state.ts';
 import { asMapped, uncovered } from './unmapped.ts';
@@ -49,9 +50,12 @@ function refuseTooComplex(): never {
 
 /** @param isTrial whether the models have made-up mappings, so that some parts may have no plan */
 function weakenedBetween(context: ModelContext, before: Graph, after: Graph, rules: PolicyRules, isTrial = false): Weakened | undefined {
-  const [enforced] = differences(enforcedOn(context, before, rules), enforcedOn(context, after, rules), isTrial);
-  if (enforced !== undefined) return { by: 'enforced', ...enforced.subject };
-  const joined = new Joins(context, after, rules).reveals(new Joins(context, before, rules));
+  const affected = new Affected(before, after, rules);
+  const enforced = (graph: Graph): Enforced => enforcedOn(context, graph, rules, affected);
+  const [first] = differences(enforced(before), enforced(after), isTrial);
+  if (first !== undefined) return { by: 'enforced', ...first.subject };
+  const joins = (graph: Graph): Joins => new Joins(context, graph, rules, affected);
+  const joined = joins(after).reveals(joins(before));
   return joined && { by: 'joined', ...joined };
 }
 
@@ -66,7 +70,9 @@ export function concerned(context: ModelContext, before: Graph, after: Graph, ru
   const found = { concepts: new Set<string>(), masks: new Set<string>() };
   if (rules.rows.length + rules.masks.length === 0 || isSame(before, after)) return found;
   const [old, now] = [untyped(before), untyped(after)];
-  for (const { policy, subject } of differences(enforcedOn(context, old, rules), enforcedOn(context, now, rules))) {
+  const affected = new Affected(old, now, rules);
+  const enforced = (graph: Graph): Enforced => enforcedOn(context, graph, rules, affected);
+  for (const { policy, subject } of differences(enforced(old), enforced(now))) {
     const [kind, name] = policy ?? [];
     if (name !== undefined) (kind === 'rows' ? found.concepts : found.masks).add(name);
     else for (const mask of rules.masks) if (sameName(mask.property, subject.property ?? '')) found.masks.add(fold(mask.policy));
@@ -100,7 +106,9 @@ export function joinedOtherwise(context: ModelContext, before: Graph, after: Gra
   if (restricted.size === 0) return undefined;
   const concepts = new Set([...restricted.values()].flat().map((c) => c.name));
   const rules = { rows: [...concepts].map((concept) => ({ concept, conditions: [] })), masks: [] };
-  return new Joins(context, now, rules).added(new Joins(context, old, rules), (m) => restricted.has(m.name));
+  const affected = new Affected(old, now, rules);
+  const joins = (graph: Graph): Joins => new Joins(context, graph, rules, affected);
+  return joins(now).added(joins(old), (m) => restricted.has(m.name));
 }
 
 /**

@@ -12,6 +12,7 @@ import { multiMappings } from '../lower/joins.ts';
 import { maskStandalone } from '../lower/masks.ts';
 import { cast, select, target } from '../plan/tree.ts';
 import { Policies, sourcesOf } from '../secure/policies.ts';
+import type { Affected } from '../touched/affected.ts';
 import { type End, type Ends, EndsOf, hasEnd } from './ends.ts';
 import type { PolicyRules, Subject } from './enforced.ts';
 import { accessFor, definitionOf, type ModelContext, planned } from './model-state.ts';
@@ -21,7 +22,10 @@ interface Join {
   /** The definition of the link or multi-value mapping between the two sides; '' for a foreign key. Equal texts mean the same rows between. */
   readonly between: string;
   readonly mapping: MappingDef | null;
-  readonly sides: readonly [Ends, Ends];
+  /** True if the change may affect it. */
+  readonly isAffected: boolean;
+  /** Planned when it is first called. */
+  readonly sides: () => Sides;
   /** The concepts, one for each side, whose policies apply to the rows between. */
   readonly owners: readonly [Concept | null, Concept | null];
   readonly subject: Subject;
@@ -36,20 +40,35 @@ interface LinkedValue {
 
 const NONE: Ends = new Map();
 
-/** The joins of one version of a model, computed when they are first used. Its methods do not throw. */
+type Sides = readonly [Ends, Ends];
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
+
+/** The joins of one version of a model, planned when they are first compared. Its methods do not throw. */
 export class Joins {
   readonly #context: ModelContext;
   readonly #graph: Graph;
   readonly #policies: Policies;
   readonly #rules: PolicyRules;
   readonly #ends: EndsOf;
+  readonly #affected: Affected;
   #joins: readonly Join[] | undefined;
-  #byEnd: ReadonlyMap<string, readonly Join[]> | undefined;
+  #between: ReadonlyMap<string, readonly Join[]> | undefined;
+  /** By what is between the sides. */
+  readonly #byEnd = new Map<string, ReadonlyMap<string, readonly Sides[]>>();
 
-  constructor(context: ModelContext, graph: Graph, rules: PolicyRules) {
+  /** @param affected what the change between the two compared versions may affect */
+  constructor(context: ModelContext, graph: Graph, rules: PolicyRules, affected: Affected) {
     this.#context = context;
     this.#graph = graph;
     this.#rules = rules;
+    this.#affected = affected;
     const access = accessFor(rules);
     this.#ends = new EndsOf(context, graph, access);
     this.#policies = Policies.of(access, graph);
@@ -68,26 +87,26 @@ export class Joins {
       const now = this.#graph.mapping(mapping.name);
       if (now === undefined || definitionOf(now) !== definitionOf(mapping)) return subjectOf(mapping);
     }
-    return this.#all().find((join) => this.#isNew(join, before))?.subject;
+    return this.#all().find((join) => join.isAffected && this.#isNew(join, before))?.subject;
   }
 
   /** The first mapping of links or values that satisfies `test` and is joined to rows to which `before` does not join it, or undefined. */
   added(before: Joins, test: (mapping: MappingDef) => boolean): MappingDef | undefined {
-    return this.#all().find((join) => join.mapping !== null && test(join.mapping) && this.#isNew(join, before))?.mapping ?? undefined;
+    return this.#all().find((join) => join.isAffected && join.mapping !== null && test(join.mapping) && this.#isNew(join, before))?.mapping ?? undefined;
   }
 
   /** True if a join reveals something that the joins of `before` do not. The rows of mappings that were added since belong to their author and do not count. */
   #isNew(join: Join, before: Joins): boolean {
-    const [near, far] = join.sides;
+    const [near, far] = join.sides();
     const isOld = (end: End): boolean => before.#graph.mapping(end.mapping.name) !== undefined;
     const shows = (end: End, i: 0 | 1): boolean => (end.isMasked && isOld(end)) || this.#lacks(end, join, i, before);
     if (![...near.values()].some((e) => shows(e, 0)) && ![...far.values()].some((e) => shows(e, 1))) return false;
     const contains = (ends: Ends, all: Ends): boolean => [...ends.values()].every((end) => hasEnd(all, end));
-    const isWithin = ({ sides: [a, b] }: Join): boolean => (contains(near, a) && contains(far, b)) || (contains(near, b) && contains(far, a));
+    const isWithin = ([a, b]: Sides): boolean => (contains(near, a) && contains(far, b)) || (contains(near, b) && contains(far, a));
     const [first] = near.values();
     if (first === undefined || before.#joinsOf(join.between, first).some(isWithin)) return false;
     return [...near.values()].some((a) => {
-      const known = before.#joinsOf(join.between, a).map(({ sides: [x, y] }) => ({ x, y, isFirst: hasEnd(x, a), isSecond: hasEnd(y, a) }));
+      const known = before.#joinsOf(join.between, a).map(([x, y]) => ({ x, y, isFirst: hasEnd(x, a), isSecond: hasEnd(y, a) }));
       if (far === NONE) return shows(a, 0) && !known.some((k) => k.isFirst || k.isSecond);
       const isKnown = (b: End): boolean => known.some(({ x, y, isFirst, isSecond }) => (isFirst && hasEnd(y, b)) || (isSecond && hasEnd(x, b)));
       return [...far.values()].some((b) => (shows(a, 0) || shows(b, 1)) && !isKnown(b));
@@ -127,17 +146,15 @@ export class Joins {
     return this.#joins;
   }
 
-  /** The joins with the same rows between and this end on either side, before conditions. */
-  #joinsOf(between: string, { text }: End): readonly Join[] {
-    if (this.#byEnd === undefined) {
-      const byEnd = new Map<string, Join[]>();
-      for (const join of this.#all()) {
-        const texts = new Set(join.sides.flatMap((side) => [...side.values()].map((end) => end.text)));
-        for (const end of texts) push(byEnd, join.between + end, join);
-      }
-      this.#byEnd = byEnd;
+  /** The sides of the joins with the same rows between and this end on either side, before conditions. */
+  #joinsOf(between: string, { text }: End): readonly Sides[] {
+    let byEnd = this.#byEnd.get(between);
+    if (byEnd === undefined) {
+      this.#between ??= Map.groupBy(this.#all(), (join) => join.between);
+      byEnd = byTexts((this.#between.get(between) ?? []).map(({ sides }) => sides()));
+      this.#byEnd.set(between, byEnd);
     }
-    return this.#byEnd.get(between + text) ?? [];
+    return byEnd.get(text) ?? [];
   }
 
   /**
@@ -156,12 +173,14 @@ export class Joins {
         const near = [owner, ...owner.descendants];
         const far = [r.target, ...r.target.descendants];
         const subject = { concept: owner.name, property: r.name };
+        const isAffected = this.#affected.name(r.name);
         if (r.kind === 'fk') {
           if (!this.#concerns([...r.source, ...r.references], false)) continue;
-          const sides = [this.#ends.of(near, r.source), this.#ends.of(far, r.references)] as const;
-          yield { between: '', mapping: null, sides, owners: [null, null], subject };
+          const sides = once(() => [this.#ends.of(near, r.source), this.#ends.of(far, r.references)] as const);
+          yield { between: '', mapping: null, isAffected, sides, owners: [null, null], subject };
         } else {
-          for (const link of r.links) if (this.#concerns(this.#referred(link.near, link.far), true)) yield this.#link(link, near, far, subject);
+          for (const link of r.links)
+            if (this.#concerns(this.#referred(link.near, link.far), true)) yield { isAffected, subject, ...this.#link(link, near, far) };
         }
       }
     }
@@ -171,18 +190,20 @@ export class Joins {
     return ends.flatMap((end) => end.references).flatMap((name) => this.#graph.property(name) ?? []);
   }
 
-  #link({ mapping, near, far }: Relationship['links'][number], from: readonly Concept[], to: readonly Concept[], subject: Subject): Join {
+  #link({ mapping, near, far }: Relationship['links'][number], from: readonly Concept[], to: readonly Concept[]): Omit<Join, 'subject' | 'isAffected'> {
     const side = (concepts: readonly Concept[], end: LinkEnd): Ends => this.#ends.of(concepts, this.#referred(end));
     const owner = (end: LinkEnd): Concept | null => this.#graph.concept(end.concept) ?? null;
-    return { between: definitionOf(mapping), mapping, sides: [side(from, near), side(to, far)], owners: [owner(near), owner(far)], subject };
+    const sides = once(() => [side(from, near), side(to, far)] as const);
+    return { between: definitionOf(mapping), mapping, sides, owners: [owner(near), owner(far)] };
   }
 
   *#multiValues(): Iterable<Join> {
     for (const { concept, def, mapping } of this.#multi()) {
       if (!this.#concerns(concept.key?.properties ?? [], true)) continue;
-      const sides = [this.#ends.of([concept], concept.key?.properties ?? []), NONE] as const;
+      const sides = once(() => [this.#ends.of([concept], concept.key?.properties ?? []), NONE] as const);
       const owner = this.#graph.concept(mapping.concept ?? '') ?? null;
-      yield { between: definitionOf(mapping), mapping, sides, owners: [owner, null], subject: { concept: concept.name, property: def.name } };
+      const isAffected = this.#affected.name(concept.name) || this.#affected.name(def.name) || this.#affected.mapping(mapping);
+      yield { between: definitionOf(mapping), mapping, isAffected, sides, owners: [owner, null], subject: { concept: concept.name, property: def.name } };
     }
   }
 
@@ -209,10 +230,12 @@ export class Joins {
         const column = mapping.columns.find((c) => fold(c.name) === fold(def.name))?.name;
         if (column === undefined) return;
         const rule = policies.maskInAny(ends, def.name);
-        const sql = planned(this.#context, this.#graph, access, (state) => {
-          const value = cast(state.texts.mapping(mapping).column(column), parseType(def.type).sql);
-          return select({ targetList: [target(maskStandalone(state, value, def.name, rule))] });
-        });
+        const value = (): string | null =>
+          planned(this.#context, this.#graph, access, (state) => {
+            const plain = cast(state.texts.mapping(mapping).column(column), parseType(def.type).sql);
+            return select({ targetList: [target(maskStandalone(state, plain, def.name, rule))] });
+          });
+        const sql = this.#affected.mask(mask, mapping) ? value() : rule !== undefined;
         for (const row of [undefined, ...rows]) {
           const key = JSON.stringify([fold(mask.policy), fold(mapping.name), row && fold(row.name)]);
           const known = found.get(key) ?? { texts: new Set<string>(), isMasked: false, subject: subjectOf(mapping) };
@@ -228,6 +251,16 @@ export class Joins {
     }
     return found;
   }
+}
+
+/** The sides of joins by the texts of their ends. */
+function byTexts(joins: readonly Sides[]): ReadonlyMap<string, readonly Sides[]> {
+  const found = new Map<string, Sides[]>();
+  for (const sides of joins) {
+    const texts = new Set(sides.flatMap((side) => [...side.values()].map((end) => end.text)));
+    for (const text of texts) push(found, text, sides);
+  }
+  return found;
 }
 
 const subjectOf = (mapping: MappingDef): Subject => ({ concept: mapping.concept ?? mapping.link?.back.concept ?? null, property: mapping.property });

@@ -2,13 +2,15 @@
 import { describe, expect, it } from 'vitest';
 import { Budget } from '../../../../src/budget.ts';
 import type { PolicyRow } from '../../../../src/catalog/policies.ts';
+import type { GrantRow, Privilege } from '../../../../src/catalog/snapshot.ts';
 import { keepModel } from '../../../../src/catalog/versions.ts';
 import { loadNodeParser } from '../../../../src/cli/node-parser.ts';
 import { compile } from '../../../../src/ontology/compile.ts';
 import type { Graph } from '../../../../src/ontology/graph.ts';
+import type { Model } from '../../../../src/ontology/model.ts';
 import { Touched } from '../../../../src/planner/touched/index.ts';
 import { Names } from '../../../../src/planner/touched/names-in-texts.ts';
-import { type Scripted, scripted } from '../../../support/scripted.ts';
+import { type Scripted, scripted, type World } from '../../../support/scripted.ts';
 import { run } from '../../ontology/script.ts';
 
 const parser = await loadNodeParser();
@@ -26,10 +28,20 @@ CREATE VIEW tall AS SELECT height FROM svc.tree`.replace('id bigint, PRIMARY KEY
 const policy = (i: number, condition: string): PolicyRow =>
   ({ kind: 'row', name: `p${i}`, key: `p${i}`, concept: 'city', condition, grantees: [], isPublic: true }) as PolicyRow;
 
-/** Runs a script on an ontology with policies on `city`. */
-function edit(script: string, policies: readonly PolicyRow[], allowedFunctions: string | null = null): Promise<Scripted> {
+const grant = (privilege: Privilege, resource: readonly string[], all: boolean): GrantRow => ({ privilege, resource, key: resource, all, grantOption: false });
+/** A user who may edit and query everything, but not make policies. */
+const EDITOR = {
+  isAdmin: false,
+  grants: [
+    ...(['edit', 'query', 'access'] as const).map((privilege) => grant(privilege, ['ontology', 'm'], true)),
+    grant('query', ['datasource', 'main'], false),
+  ],
+};
+
+/** Runs a script on an ontology with policies on `city`, by default as an administrator. */
+function edit(script: string, policies: readonly PolicyRow[], { before = model, principal = {} }: Editing = {}): Promise<Scripted> {
   const id = crypto.randomUUID();
-  keepModel(id, id, model, 1000);
+  keepModel(id, id, before, 1000);
   const place = { datasources: ['main'], active: 'main' };
   const row = {
     id,
@@ -40,26 +52,61 @@ function edit(script: string, policies: readonly PolicyRow[], allowedFunctions: 
     seq: 1,
     cacheGeneration: 1,
     policyGeneration: 1,
-    allowedFunctions,
+    allowedFunctions: null,
     policies,
     ...place,
   };
-  return scripted(script, { parser, snapshot: { ontologies: [row] }, ontology: 'm' });
+  return scripted(script, { parser, principal, snapshot: { ontologies: [row] }, ontology: 'm' });
+}
+
+interface Editing {
+  readonly before?: Model;
+  readonly principal?: World['principal'];
 }
 
 const TREE = 'CREATE OR REPLACE CONCEPT tree (tree_id bigint, height bigint, leaves bigint, PRIMARY KEY (tree_id))';
 
-describe('an ontology with long policies', () => {
-  const long = Array.from({ length: 100 }, (_, i) => policy(i, `id = 1${` OR id = ${i}`.repeat(200)}`));
+/** The same model with rows and links. */
+const mapped = run(
+  `CREATE MAPPING m_city INTO (city) AS SELECT id, note FROM t.cities;
+CREATE MAPPING m_tree INTO (tree) AS SELECT tree_id, height FROM t.trees;
+CREATE OR REPLACE CONCEPT kind (kind_id bigint, PRIMARY KEY (kind_id), CONSTRAINT of_tree MULTIREFERENCE tree);
+CREATE MAPPING m_of (CONSTRAINT of_tree FOREIGN KEY (b) REFERENCES tree (tree_id), CONSTRAINT "~of_tree" FOREIGN KEY (a) REFERENCES kind (kind_id)) AS SELECT a, b FROM t.of_tree`,
+  model,
+).model;
 
+const long = (count: number): readonly PolicyRow[] => Array.from({ length: count }, (_, i) => policy(i, `id = 1${` OR id = ${i}`.repeat(200)}`));
+
+describe('an ontology with long policies', () => {
   it('can be changed where they do not read it', async () => {
-    expect((await edit(TREE, long)).code).toBe('accepted');
-    const { spending } = await edit(`${TREE}; DROP VIEW tall; ALTER CONCEPT city UPDATE TAG a = 'b'`, long);
+    expect((await edit(TREE, long(100))).code).toBe('accepted');
+    const { spending } = await edit(`${TREE}; DROP VIEW tall; ALTER CONCEPT city UPDATE TAG a = 'b'`, long(100));
     expect(spending.models.units).toBeLessThan(1_000_000);
   });
 
   it('is checked with all of them if a change concerns them all', async () => {
-    expect((await edit('CREATE OR REPLACE CONCEPT city (id bigint, note string, more string, PRIMARY KEY (id))', long)).code).toBe('too_complex');
+    expect((await edit('CREATE OR REPLACE CONCEPT city (id bigint, note string, more string, PRIMARY KEY (id))', long(100))).code).toBe('too_complex');
+  });
+});
+
+describe.each([
+  ['without rows', model],
+  ['with rows', mapped],
+])('an editor who may not make policies, of a model %s', (_, before) => {
+  it('can change what no long policy reads', async () => {
+    const { code, spending } = await edit(TREE, long(200), { before, principal: EDITOR });
+    expect(code).toBe('accepted');
+    expect(spending.models.units).toBeLessThan(1_000_000);
+  });
+
+  it('can change what an invalid policy does not read', async () => {
+    expect((await edit(TREE, [policy(1, 'gone.f(id) > 1')], { before, principal: EDITOR })).code).toBe('accepted');
+  });
+
+  it('may not change what a policy reads', async () => {
+    const policies = [...long(2), policy(7, 'EXISTS (SELECT 1 FROM svc.tree WHERE height > 4)')];
+    const taller = 'CREATE OR REPLACE PROPERTY height bigint AS SELECT tree_id';
+    expect((await edit(taller, policies, { before, principal: EDITOR })).code).toBe('forbidden');
   });
 });
 
