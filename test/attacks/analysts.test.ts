@@ -31,6 +31,8 @@ const MODEL = `
   CREATE MAPPING m_event INTO (event) AS SELECT id, customer_id, at, kind, payload, url, score, active FROM an.event;
 `;
 
+const list = (n: number, text: (i: number) => string, between = ', '): string => Array.from({ length: n }, (_, i) => text(i)).join(between);
+
 const KINDS: Readonly<Record<string, readonly string[]>> = {
   windows: [
     'SELECT day, sum(amount) AS s, sum(sum(amount)) OVER (ORDER BY day) AS running FROM dsvc.sale GROUP BY day ORDER BY day',
@@ -177,6 +179,61 @@ const KINDS: Readonly<Record<string, readonly string[]>> = {
     `SELECT to_date(to_char(day, 'YYYYMM') || '01', 'YYYYMMDD') AS first, to_number('1,234.5', '9G999D9'), to_timestamp(1700000000) FROM dsvc.sale LIMIT 1`,
     `SELECT 6371 * acos(least(1, cos(radians(score)) * cos(radians(47)) * cos(radians(8) - radians(score)) + sin(radians(score)) * sin(radians(47)))) AS km FROM dsvc.event`,
     `SELECT coalesce(nullif(trim(coupon), ''), 'none') AS coupon, greatest(amount, 10, qty), least(qty, 3) FROM dsvc.sale`,
+  ],
+  'cohorts, funnels and pivots': [
+    'SELECT product_id, sum(amount) FILTER (WHERE extract(month FROM day)=1) AS m1, sum(amount) FILTER (WHERE extract(month FROM day)=2) AS m2, sum(amount) FILTER (WHERE extract(month FROM day)=3) AS m3, sum(amount) FILTER (WHERE extract(month FROM day)=4) AS m4, sum(amount) FILTER (WHERE extract(month FROM day)=5) AS m5, sum(amount) FILTER (WHERE extract(month FROM day)=6) AS m6, sum(amount) FILTER (WHERE extract(month FROM day)=7) AS m7, sum(amount) FILTER (WHERE extract(month FROM day)=8) AS m8, sum(amount) FILTER (WHERE extract(month FROM day)=9) AS m9, sum(amount) FILTER (WHERE extract(month FROM day)=10) AS m10, sum(amount) FILTER (WHERE extract(month FROM day)=11) AS m11, sum(amount) FILTER (WHERE extract(month FROM day)=12) AS m12, sum(amount) AS total FROM dsvc.sale GROUP BY product_id',
+    `SELECT c.id${list(8, (i) => `, s${i}.t AS t${i}`, '')} FROM dsvc.customer c ${list(8, (i) => `LEFT JOIN (SELECT customer_id, sum(amount) AS t FROM dsvc.sale WHERE channel = 'c${i}' GROUP BY 1) s${i} ON s${i}.customer_id = c.id`, ' ')}`,
+    "WITH firsts AS (SELECT customer_id, min(date_trunc('month',sold_at)) AS cohort FROM dsvc.sale GROUP BY 1), act AS (SELECT DISTINCT s.customer_id, f.cohort, (extract(year FROM s.sold_at)-extract(year FROM f.cohort))*12+extract(month FROM s.sold_at)-extract(month FROM f.cohort) AS m FROM dsvc.sale s JOIN firsts f USING(customer_id)), sizes AS (SELECT cohort, count(*) AS n FROM firsts GROUP BY 1) SELECT a.cohort::date, z.n, round(100.0*count(*) FILTER (WHERE m=0)/z.n,1) AS m0, round(100.0*count(*) FILTER (WHERE m=1)/z.n,1) AS m1, round(100.0*count(*) FILTER (WHERE m=2)/z.n,1) AS m2, round(100.0*count(*) FILTER (WHERE m=3)/z.n,1) AS m3, round(100.0*count(*) FILTER (WHERE m=4)/z.n,1) AS m4, round(100.0*count(*) FILTER (WHERE m=5)/z.n,1) AS m5, round(100.0*count(*) FILTER (WHERE m=6)/z.n,1) AS m6, round(100.0*count(*) FILTER (WHERE m=7)/z.n,1) AS m7, round(100.0*count(*) FILTER (WHERE m=8)/z.n,1) AS m8, round(100.0*count(*) FILTER (WHERE m=9)/z.n,1) AS m9, round(100.0*count(*) FILTER (WHERE m=10)/z.n,1) AS m10, round(100.0*count(*) FILTER (WHERE m=11)/z.n,1) AS m11 FROM act a JOIN sizes z USING(cohort) GROUP BY a.cohort, z.n ORDER BY 1",
+    "WITH steps AS (SELECT customer_id, min(at) FILTER (WHERE kind='view') AS v, min(at) FILTER (WHERE kind='cart') AS c, min(at) FILTER (WHERE kind='buy') AS b FROM dsvc.event GROUP BY 1) SELECT count(v) AS views, count(*) FILTER (WHERE c>v) AS carts, count(*) FILTER (WHERE b>c AND c>v) AS buys, round(100.0*count(*) FILTER (WHERE b>c AND c>v)/nullif(count(v),0),2) AS conv FROM steps",
+    "WITH m AS (SELECT DISTINCT customer_id, date_trunc('month',sold_at) AS mo FROM dsvc.sale) SELECT a.mo, count(*) AS active, count(b.customer_id) AS retained, 1-count(b.customer_id)::float/count(*) AS churn FROM m a LEFT JOIN m b ON b.customer_id=a.customer_id AND b.mo=a.mo+interval '1 month' GROUP BY 1 ORDER BY 1",
+    "WITH rfm AS (SELECT customer_id, current_date-max(day) AS r, count(*) AS f, sum(amount) AS m FROM dsvc.sale GROUP BY 1), scored AS (SELECT *, 6-ntile(5) OVER (ORDER BY r) AS rs, ntile(5) OVER (ORDER BY f) AS fs, ntile(5) OVER (ORDER BY m) AS ms FROM rfm) SELECT CASE WHEN rs>=4 AND fs>=4 THEN 'champions' WHEN rs>=3 AND fs>=3 THEN 'loyal' WHEN rs>=4 AND fs<=1 THEN 'new' WHEN rs<=2 AND fs>=3 THEN 'at risk' ELSE 'other' END AS seg, count(*), avg(m)::numeric(10,2) FROM scored GROUP BY 1",
+    "SELECT v.metric, v.value FROM (SELECT sum(amount) AS total, avg(amount) AS mean, max(amount) AS top FROM dsvc.sale) s CROSS JOIN LATERAL (VALUES ('total', s.total),('mean', s.mean),('top', s.top)) v(metric, value)",
+    `SELECT customer_id, ${list(53, (i) => `sum(CASE WHEN extract(week FROM day) = ${i + 1} THEN amount ELSE 0 END) AS w${i + 1}`)} FROM dsvc.sale GROUP BY customer_id`,
+    "SELECT country, sum(s.amount) FILTER (WHERE s.channel='web') AS web, count(*) FILTER (WHERE s.channel='web') AS n_web, round(100.0*count(*) FILTER (WHERE s.channel='web')/count(*),1) AS p_web, sum(s.amount) FILTER (WHERE s.channel='shop') AS shop, count(*) FILTER (WHERE s.channel='shop') AS n_shop, round(100.0*count(*) FILTER (WHERE s.channel='shop')/count(*),1) AS p_shop, sum(s.amount) FILTER (WHERE s.channel='phone') AS phone, count(*) FILTER (WHERE s.channel='phone') AS n_phone, round(100.0*count(*) FILTER (WHERE s.channel='phone')/count(*),1) AS p_phone FROM dsvc.sale s JOIN dsvc.customer c ON c.id=s.customer_id GROUP BY country",
+    'WITH q0 AS (SELECT id, amount AS v FROM dsvc.sale), q1 AS (SELECT id, v*1.1 AS v FROM q0 WHERE v > 1), q2 AS (SELECT id, v*1.1 AS v FROM q1 WHERE v > 2), q3 AS (SELECT id, v*1.1 AS v FROM q2 WHERE v > 3), q4 AS (SELECT id, v*1.1 AS v FROM q3 WHERE v > 4), q5 AS (SELECT id, v*1.1 AS v FROM q4 WHERE v > 5), q6 AS (SELECT id, v*1.1 AS v FROM q5 WHERE v > 6), q7 AS (SELECT id, v*1.1 AS v FROM q6 WHERE v > 7), q8 AS (SELECT id, v*1.1 AS v FROM q7 WHERE v > 8), q9 AS (SELECT id, v*1.1 AS v FROM q8 WHERE v > 9), q10 AS (SELECT id, v*1.1 AS v FROM q9 WHERE v > 10), q11 AS (SELECT id, v*1.1 AS v FROM q10 WHERE v > 11), q12 AS (SELECT id, v*1.1 AS v FROM q11 WHERE v > 12), q13 AS (SELECT id, v*1.1 AS v FROM q12 WHERE v > 13), q14 AS (SELECT id, v*1.1 AS v FROM q13 WHERE v > 14) SELECT * FROM q14',
+  ],
+  'gaps, hierarchies and tops': [
+    'SELECT customer_id, min(day) AS from_day, max(day) AS to_day, count(*) AS len FROM (SELECT customer_id, day, day-(row_number() OVER (PARTITION BY customer_id ORDER BY day))::int AS g FROM (SELECT DISTINCT customer_id, day FROM dsvc.sale) d) x GROUP BY customer_id, g HAVING count(*)>1',
+    'SELECT id+1 AS gap_from, next-1 AS gap_to FROM (SELECT id, lead(id) OVER (ORDER BY id) AS next FROM dsvc.sale) x WHERE next-id>1',
+    "WITH e AS (SELECT *, sum(CASE WHEN gap>interval '30 minutes' OR gap IS NULL THEN 1 ELSE 0 END) OVER (PARTITION BY customer_id ORDER BY at) AS sid FROM (SELECT *, at-lag(at) OVER (PARTITION BY customer_id ORDER BY at) AS gap FROM dsvc.event) y) SELECT customer_id, sid, min(at), max(at)-min(at) AS dur, count(*), array_agg(kind ORDER BY at) FROM e GROUP BY 1,2",
+    'SELECT range_agg(daterange(day, day+1)) AS covered FROM dsvc.sale GROUP BY customer_id',
+    "WITH RECURSIVE org AS (SELECT id, name, boss_id, 0 AS lvl, name::text AS path FROM dsvc.customer WHERE boss_id IS NULL UNION ALL SELECT c.id, c.name, c.boss_id, o.lvl+1, o.path||' / '||c.name FROM dsvc.customer c JOIN org o ON c.boss_id=o.id) SELECT repeat('  ',lvl)||name AS tree, path FROM org ORDER BY path",
+    'WITH RECURSIVE sub AS (SELECT id AS root, id FROM dsvc.customer UNION ALL SELECT s.root, c.id FROM sub s JOIN dsvc.customer c ON c.boss_id=s.id) SELECT root, count(*)-1 AS reports, sum(x.amount) AS sales FROM sub LEFT JOIN dsvc.sale x ON x.customer_id=sub.id GROUP BY root',
+    'WITH RECURSIVE bom AS (SELECT id, boss_id, 1::numeric AS qty, jsonb_build_array(name) AS path FROM dsvc.customer WHERE boss_id IS NULL UNION ALL SELECT c.id, c.boss_id, b.qty*2, b.path||to_jsonb(c.name) FROM dsvc.customer c JOIN bom b ON c.boss_id=b.id) SELECT id, qty, path FROM bom',
+    "WITH RECURSIVE h AS (SELECT id, lpad(id::text,6,'0') AS sort, 1 AS d FROM dsvc.customer WHERE boss_id IS NULL UNION ALL SELECT c.id, h.sort||'.'||lpad(c.id::text,6,'0'), d+1 FROM dsvc.customer c JOIN h ON c.boss_id=h.id WHERE d<15) SELECT id, sort, d FROM h ORDER BY sort",
+    'WITH RECURSIVE bal AS (SELECT 1 AS m, 100000::numeric AS b, 0::numeric AS interest UNION ALL SELECT m+1, round(b*(1+0.035/12)-600,2), round(b*0.035/12,2) FROM bal WHERE m<360 AND b>0) SELECT * FROM bal',
+    "WITH RECURSIVE s(customer_id, at, session_start) AS (SELECT customer_id, min(at), min(at) FROM dsvc.event GROUP BY 1 UNION ALL SELECT e.customer_id, e.at, CASE WHEN e.at-s.at>interval '30 min' THEN e.at ELSE s.session_start END FROM s JOIN LATERAL (SELECT customer_id, at FROM dsvc.event e WHERE e.customer_id=s.customer_id AND e.at>s.at ORDER BY at LIMIT 1) e ON true) SELECT customer_id, session_start, count(*) FROM s GROUP BY 1,2",
+    'SELECT c.name, t.* FROM dsvc.customer c CROSS JOIN LATERAL (SELECT p.name AS product, sum(s.amount) AS total FROM dsvc.sale s JOIN dsvc.product p ON p.id=s.product_id WHERE s.customer_id=c.id GROUP BY p.name ORDER BY total DESC LIMIT 3) t',
+    'SELECT country, (array_agg(name ORDER BY joined DESC))[1:5] AS newest FROM dsvc.customer GROUP BY country',
+    'SELECT s.* FROM dsvc.sale s WHERE (SELECT count(*) FROM dsvc.sale x WHERE x.customer_id=s.customer_id AND x.amount>s.amount)<2',
+  ],
+  statistics: [
+    'SELECT x, exp(-x*x/2)/sqrt(2*pi()) AS density FROM (SELECT i/10.0 AS x FROM generate_series(-40,40) i) v',
+    'SELECT count(*) AS primes FROM generate_series(2,1000) n WHERE NOT EXISTS (SELECT 1 FROM generate_series(2, floor(sqrt(n))::int) d WHERE n % d = 0)',
+    'WITH q AS (SELECT percentile_cont(0.25) WITHIN GROUP (ORDER BY amount) AS q1, percentile_cont(0.75) WITHIN GROUP (ORDER BY amount) AS q3 FROM dsvc.sale) SELECT s.* FROM dsvc.sale s, q WHERE s.amount NOT BETWEEN q.q1-1.5*(q.q3-q.q1) AND q.q3+1.5*(q.q3-q.q1)',
+    "SELECT width_bucket(amount::float8, ARRAY[0,10,20,50,100]::float8[]) AS b, count(*), repeat('■', (count(*)*50/sum(count(*)) OVER ())::int) AS bar FROM dsvc.sale GROUP BY 1 ORDER BY 1",
+    'SELECT exp(sum(ln(1+amount/1000)) OVER (ORDER BY day, id)) AS compounded FROM dsvc.sale WHERE amount>0',
+    'SELECT -sum(p*ln(p)) AS entropy FROM (SELECT count(*)::numeric/sum(count(*)) OVER () AS p FROM dsvc.sale GROUP BY channel) x',
+    'SELECT a.customer_id, b.customer_id AS other, sum(a.q*b.q)/(sqrt(sum(a.q^2))*sqrt(sum(b.q^2))) AS cos FROM (SELECT customer_id, product_id, sum(qty) AS q FROM dsvc.sale GROUP BY 1,2) a JOIN (SELECT customer_id, product_id, sum(qty) AS q FROM dsvc.sale GROUP BY 1,2) b USING(product_id) WHERE a.customer_id<b.customer_id GROUP BY 1,2 ORDER BY 3 DESC LIMIT 20',
+    'SELECT a.product_id, b.product_id AS other, count(*) AS n, count(*)::float/(SELECT count(DISTINCT customer_id) FROM dsvc.sale) AS support FROM (SELECT DISTINCT customer_id, product_id FROM dsvc.sale) a JOIN (SELECT DISTINCT customer_id, product_id FROM dsvc.sale) b ON a.customer_id=b.customer_id AND a.product_id<b.product_id GROUP BY 1,2 ORDER BY n DESC',
+    "SELECT sum(amount/power(1.1, extract(year FROM age(date '2024-01-01', day)))) AS npv FROM dsvc.sale",
+    "SELECT ('x'||left(md5(email),8))::bit(32)::int % 10 AS bucket, count(*) FROM dsvc.customer GROUP BY 1",
+    "SELECT c.id, (SELECT sum(a*b) FROM unnest(ARRAY(SELECT jsonb_array_elements_text(c.profile->'scores'))::float8[], ARRAY[1,2]::float8[]) AS t(a,b)) AS dot FROM dsvc.customer c",
+    'SELECT regr_slope(amount, extract(epoch FROM sold_at)::float8) OVER (PARTITION BY channel) AS trend, id FROM dsvc.sale',
+  ],
+  'generated rows and long lists': [
+    'SELECT array_remove(array_agg(x), 5), array_replace(array_agg(x), 1, 2), array_append(array_agg(x), 0) FROM generate_series(1,10000) x',
+    "SELECT array_to_string(array_agg(i::text), ',') FROM generate_series(1,200000) i",
+    "SELECT string_agg(i || ';' || i*2 || ';' || md5(i::text), E'\\n') AS csv FROM generate_series(1,100000) i",
+    "SELECT jsonb_object_agg(d::date, to_char(d,'Day')) FROM generate_series(date '2020-01-01', date '2024-12-31', '1 day') d",
+    'SELECT array_agg(r ORDER BY i) FROM (SELECT i, array_agg(j ORDER BY j) AS r FROM generate_series(1,100) i, generate_series(1,100) j GROUP BY i) v',
+    `SELECT id FROM dsvc.sale WHERE id IN (${list(1000, (i) => `${i * 7}`)})`,
+    `SELECT id FROM dsvc.sale WHERE coupon IN (${list(500, (i) => `'C${i}'`)}) OR id = ANY ('{${list(1000, (i) => `${i}`)}}'::bigint[])`,
+    `SELECT s.* FROM dsvc.sale s JOIN (VALUES ${list(300, (i) => `(${i}, 'seg${i % 5}', ${i / 7})`)}) AS v(id, seg, w) ON v.id = s.customer_id`,
+    `SELECT CASE customer_id ${list(100, (i) => `WHEN ${i} THEN 'Customer number ${i}'`, ' ')} ELSE 'other' END AS label, count(*) FROM dsvc.sale GROUP BY 1`,
+    "SELECT json_agg(json_build_object('day',d::date,'n',n)) FROM (SELECT d, count(s.id) AS n FROM generate_series(date '2015-01-01',date '2024-12-31',interval '1 day') d LEFT JOIN dsvc.sale s ON s.day=d::date GROUP BY d) x",
+    "SELECT decode(string_agg(lpad(to_hex(i%256),2,'0'),''),'hex') FROM generate_series(1,10000) i",
+    "SELECT string_agg(upper(substr(w,1,1))||lower(substr(w,2)),' ' ORDER BY o) AS title FROM dsvc.product p, regexp_split_to_table(p.description,'\\s+') WITH ORDINALITY AS t(w,o) GROUP BY p.id",
   ],
 };
 

@@ -28,6 +28,9 @@ export function functionsInFrom(
   const isSet = functions.some((f) => SET_RETURNING.has(functionNames(f)[0] ?? ''));
   const copies = { ...ONE, texts: isSet ? 0 : spent.texts - texts, isConstant, number };
   scope.rows *= Math.max(...functions.map((f, i) => rowsOfFunction(callIn(f), sizes[i] ?? SMALL)));
-  const columns = columnsOfFunctions(range, rowOfSystemTable(functions, longestRows) ?? { ...sum([...sizes, ofBytes(paddingIn(range))]), copies });
+  const [first = SMALL] = sizes;
+  const isOne = sizes.length === 1 && first.fixed && !range.ordinality && !range.coldeflist;
+  const value = isOne ? first : sum([...sizes, ofBytes(paddingIn(range))]);
+  const columns = columnsOfFunctions(range, rowOfSystemTable(functions, longestRows) ?? { ...value, copies });
   return [alias?.aliasname ?? functions.flatMap(functionNames)[0] ?? '', columns];
 }

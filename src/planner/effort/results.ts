@@ -179,7 +179,8 @@ function lengthOfCall(name: string, args: readonly Node[], sizes: readonly Size[
   if (SPLITTING.has(name)) return split(first);
   if (name === 'polygon' && args.length > 1) return times(ofBytes(constant(args[0]) ?? MAX_SIZE), POINT);
   if (SHORT.has(name)) return SMALL;
-  if (NUMERIC.has(name)) return sizes.every((s) => s.fixed) ? SMALL : largest([SMALL, ...sizes]);
+  // the mean of integers is a decimal
+  if (NUMERIC.has(name)) return sizes.every((s) => s.fixed) ? (name === 'avg' ? SMALL : FIXED) : largest([SMALL, ...sizes]);
   const digits = digitsOfCall(name, args, sizes);
   if (digits !== undefined) return digits;
   if (PLAIN.has(name)) return sum([...sizes, ofBytes(AROUND)]);

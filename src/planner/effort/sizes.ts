@@ -186,7 +186,7 @@ export function unnested(arrays: readonly Size[]): Size {
   for (const array of arrays) if (array.each !== undefined) each.push(array.each);
   if (each.length < arrays.length) return sum(arrays);
   const count = Math.max(...arrays.map((a) => (a.count === undefined ? bytesOf(a, 1_000) : a.count * rowsOfElement(a.each ?? SMALL))));
-  return withElements(sum(each), { each: undefined, count: Math.max(1, count) });
+  return withElements(each.length === 1 && each[0] ? each[0] : sum(each), { each: undefined, count: Math.max(1, count) });
 }
 /** The rows of an element that may be an array itself. */
 const rowsOfElement = ({ made, data, fixed, count }: Size): number => count ?? (fixed || data > 0 || made <= 2 * SMALL.made ? 1 : made);

@@ -291,6 +291,7 @@ describe('planned', () => {
     "SELECT ('[' || string_agg(i::text, ',') || ']')::jsonb AS l FROM generate_series(1, 100000) i",
     'SELECT array_to_json(array_agg(i))::jsonb AS l FROM generate_series(1, 100000) i',
     'SELECT json_agg(i)::jsonb AS l FROM generate_series(1, 100000) i',
+    'SELECT array_replace(array_agg(i), 1, 2) AS l, array_replace(array_agg(i + 1), 1, 2) AS m FROM generate_series(1, 100000) i',
     'SELECT to_json(array_agg(i * 1.5))::jsonb AS l FROM generate_series(1, 100000) i',
     "SELECT ('[' || string_agg((i / 7.0)::numeric(10,2)::text, ',') || ']')::jsonb AS l FROM generate_series(1, 100000) i",
     "SELECT ('{' || string_agg('\"' || i || '\":' || i, ',') || '}')::jsonb AS l FROM generate_series(1, 100000) i",
