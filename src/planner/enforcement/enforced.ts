@@ -61,11 +61,13 @@ export function enforcedOn(context: ModelContext, graph: Graph, { rows, masks }:
   for (const rule of rows) {
     const access = accessFor({ rows: [rule] });
     const policies = Policies.of(access, graph);
-    const ruleTexts = new RuleTexts(context, graph, access);
+    const texts = new Map<RowRule, RuleTexts>();
     for (const mapping of mappings) {
       const [applied] = policies.rowRules(mapping);
       if (applied === undefined) continue;
-      const sql = affected?.rule(rule, mapping) === false ? SAME : ruleTexts.of(applied, mapping);
+      const part = affected === undefined ? rule : affected.rule(rule, mapping);
+      if (part !== undefined && !texts.has(part)) texts.set(part, new RuleTexts(context, graph, access));
+      const sql = part === undefined ? SAME : (texts.get(part)?.of({ ...applied, rule: part }, mapping) ?? null);
       add(['rows', fold(rule.concept)], mapping, sql, { concept: mapping.concept, property: null }, true);
     }
   }

@@ -10,19 +10,20 @@ import { Touched } from './index.ts';
 /** What the change from one version to another may affect. All answers are the same for both versions. */
 export class Affected {
   readonly #touched: Touched;
-  readonly #rules: ReadonlySet<RowRule>;
+  /** The affected part of each rule that is not affected as a whole; undefined if nothing of it is affected. */
+  readonly #parts: ReadonlyMap<RowRule, RowRule | undefined>;
   readonly #masks: ReadonlySet<MaskRule>;
 
   constructor(before: Graph, after: Graph, { rows, masks }: { readonly rows: readonly RowRule[]; readonly masks: readonly MaskRule[] }) {
     const touched = new Touched(before, after);
     this.#touched = touched;
-    this.#rules = new Set(rows.filter((rule) => touched.hasRule(rule)));
+    this.#parts = new Map(rows.flatMap((rule) => (touched.hasName(rule.concept) ? [] : [[rule, partOf(rule, touched)]])));
     this.#masks = new Set(masks.filter((mask) => touched.hasMask(mask)));
   }
 
-  /** True if the SQL of a row rule may differ in the rows of a mapping. */
-  rule(rule: RowRule, mapping: MappingDef): boolean {
-    return this.#rules.has(rule) || this.mapping(mapping);
+  /** The conditions of a row rule whose SQL may differ in the rows of a mapping: the whole rule, or a part of it; undefined if there are none. */
+  rule(rule: RowRule, mapping: MappingDef): RowRule | undefined {
+    return this.#parts.has(rule) && !this.mapping(mapping) ? this.#parts.get(rule) : rule;
   }
 
   /** True if the SQL of a masked value may differ in the rows of a mapping. */
@@ -39,4 +40,10 @@ export class Affected {
   name(name: string): boolean {
     return this.#touched.hasName(name);
   }
+}
+
+/** A rule with those of its conditions whose texts may mean something else. */
+function partOf(rule: RowRule, touched: Touched): RowRule | undefined {
+  const conditions = rule.conditions.filter(({ condition }) => touched.reaches(condition));
+  return conditions.length === 0 ? undefined : { ...rule, conditions };
 }

@@ -99,6 +99,12 @@ describe.each([
     expect(spending.models.units).toBeLessThan(1_000_000);
   });
 
+  it('can change what one of the policies on a concept reads, and the long ones do not', async () => {
+    const { code, spending } = await edit(TREE, [...long(200), policy(200, 'EXISTS (SELECT 1 FROM svc.tree WHERE height > 4)')], { before, principal: EDITOR });
+    expect(code).toBe('accepted');
+    expect(spending.models.units).toBeLessThan(1_000_000);
+  });
+
   it('can change what an invalid policy does not read', async () => {
     expect((await edit(TREE, [policy(1, 'gone.f(id) > 1')], { before, principal: EDITOR })).code).toBe('accepted');
   });

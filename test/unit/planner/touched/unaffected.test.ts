@@ -29,7 +29,11 @@ const NEEDED: readonly Part[] = ['mask', 'name', 'rule'];
 
 /** Runs a comparison in which these parts are affected, or not. */
 function having<T>(isAffected: boolean, parts: readonly Part[], make: () => T): T {
-  const spies = parts.map((part) => vi.spyOn(Affected.prototype, part).mockReturnValue(isAffected));
+  const spies = parts.map((part) =>
+    part === 'rule'
+      ? vi.spyOn(Affected.prototype, part).mockImplementation((rule) => (isAffected ? rule : undefined))
+      : vi.spyOn(Affected.prototype, part).mockReturnValue(isAffected),
+  );
   try {
     return make();
   } finally {
