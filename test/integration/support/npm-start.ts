@@ -1,10 +1,11 @@
-/** The service as `npm start` starts it, over an embedded database and without the sample, on its own port. */
+/** The service as `npm start` starts it, over an embedded database and without the sample, on its own port. test/integration/dev-start.test.ts lets it create its database. */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../../dev/scratch-postgres.ts';
+import { copyEmptyDatabase } from '../../../dev/testing.ts';
 import { patience } from '../../support/generated.ts';
 
 const PROJECT = fileURLToPath(new URL('../../../', import.meta.url));
@@ -30,6 +31,7 @@ export async function startAsDeveloper(env: Readonly<Record<string, string>> = {
   const folder = mkdtempSync(join(tmpdir(), 'npm-start-'));
   const { PATH = '', HOME = '' } = process.env;
   const places = { PORT: String(await freePort()), DATA_DIR: join(folder, 'pgdata'), SESSION_FILE: join(folder, 'session.json'), SAMPLE: 'none' };
+  await copyEmptyDatabase(places.DATA_DIR);
   // in its own process group, as in a terminal
   const child = spawn(process.execPath, [join(PROJECT, 'dev', 'start.ts')], { cwd: PROJECT, detached: true, env: { PATH, HOME, ...places, ...env } });
   const exited = new Promise((resolve) => child.once('exit', resolve));
