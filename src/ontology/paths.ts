@@ -109,9 +109,26 @@ function measureFault(at: Concept, name: string): PathFault | undefined {
   return known.some((m) => sameName(m, name)) ? undefined : { kind: 'measure', name, at, known };
 }
 
+/** Whether a list of properties has a name. */
+export type HasName = (list: Concept['properties'], name: string) => boolean;
+
+const hasName: HasName = (list, name) => list.some((p) => sameName(p.def.name, name));
+
+/** Looks many names up in the same lists, which it reads once. It keeps the names of the lists, so it should not live long. */
+export function lookup(): HasName {
+  const known = new Map<Concept['properties'], ReadonlySet<string>>();
+  return (list, name) => {
+    let names = known.get(list);
+    if (names === undefined) {
+      names = new Set(list.map((p) => fold(p.def.name)));
+      known.set(list, names);
+    }
+    return names.has(fold(name));
+  };
+}
+
 /** @param isWide whether properties of descendants count */
-export function propertyFault(at: Concept, name: string, isWide: boolean): PathFault | undefined {
-  const is = (p: Concept['properties'][number]): boolean => sameName(p.def.name, name);
-  if (ENTITY_COLUMNS.includes(fold(name)) || at.properties.some(is) || at.multi.some(is) || (isWide && at.derivedProperties.some(is))) return undefined;
+export function propertyFault(at: Concept, name: string, isWide: boolean, has: HasName = hasName): PathFault | undefined {
+  if (ENTITY_COLUMNS.includes(fold(name)) || has(at.properties, name) || has(at.multi, name) || (isWide && has(at.derivedProperties, name))) return undefined;
   return { kind: 'property', name, at, known: at.properties.map((p) => p.def.name) };
 }

@@ -312,6 +312,22 @@ describe('names that a statement has twice are found in linear time:', () => {
     expect(readsOf(statement(200))).toBeLessThan(2.5 * reads);
   });
 
+  it('the properties of a concept that its calculated properties read', () => {
+    const readsOfModel = (n: number): number => {
+      const model = modelOf(
+        `${Array.from({ length: n }, (_, i) => `CREATE PROPERTY q${i} int AS SELECT p${n - 1 - i} + 1`).join('; ')}; CREATE CONCEPT c (a int, ${named('p', n)}, ${named('q', n)}, PRIMARY KEY (a))`.replaceAll(
+          /\b([pq]\d+)(?=[,)])/g,
+          '$1 int',
+        ),
+      );
+      const reads = { count: 0 };
+      const counted = { ...model, properties: model.properties.map((p) => counting('name', reads, p)) };
+      finish(EMPTY_MODEL, counted, { ...applyContext, places: new Places() });
+      return reads.count;
+    };
+    expect(readsOfModel(200)).toBeLessThan(2.5 * readsOfModel(100));
+  });
+
   it('the columns of mappings that provide no property', () => {
     const readsOfModel = (n: number): number => {
       const model = modelOf(

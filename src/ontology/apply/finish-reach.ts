@@ -7,7 +7,7 @@ import { compile } from '../compile.ts';
 import type { Concept, Graph } from '../graph.ts';
 import type { LogicDef, Model } from '../model.ts';
 import { sameName } from '../names.ts';
-import { isPath, type PathFault, pathFault, propertyFault } from '../paths.ts';
+import { type HasName, isPath, lookup, type PathFault, pathFault, propertyFault } from '../paths.ts';
 import type { ApplyContext, Reference } from './context.ts';
 import { type Expression, type Expressions, textsOf } from './expressions.ts';
 import { isPlain, placeOf } from './finish-concepts.ts';
@@ -55,10 +55,11 @@ class ReachCheck {
     for (const concept of this.#graph.concepts) {
       const { def } = concept;
       if (!def) continue;
+      const has = lookup();
       for (const listed of this.#listedBy(concept)) {
         const read = this.#readBy(listed);
         if (!this.#isTouched(concept) && !read.some((e) => this.#expressions.isNew(e) || this.#lost.mayConcern(textsOf(e)))) continue;
-        for (const e of read) for (const ref of this.#expressions.namesIn(e)) this.#check({ concept, listed, read: e }, ref);
+        for (const e of read) for (const ref of this.#expressions.namesIn(e)) this.#check({ concept, listed, read: e }, ref, has);
       }
       if (def.logic && this.#oldConcepts.has(def) && this.#lost.mayConcern([def.logic.condition])) this.#checkCondition(concept, def.logic);
     }
@@ -88,8 +89,8 @@ class ReachCheck {
     return [concept, ...concept.ancestors].some((a) => a.def && !this.#oldConcepts.has(a.def));
   }
 
-  #check(use: Use, ref: Reference): void {
-    const fault = faultOf(use.concept, use.read, ref, this.#graph);
+  #check(use: Use, ref: Reference, has: HasName): void {
+    const fault = faultOf(use.concept, use.read, ref, this.#graph, has);
     if (fault === undefined || this.#wasFaulty(use, ref)) return;
     const { concept, listed, read } = use;
     const { places } = this.#context;
@@ -133,11 +134,11 @@ class ReachCheck {
 }
 
 /** What a concept lacks of a name in one of its expressions. Measures see properties of descendants too. Qualified names are properties in measures, and refused in properties. */
-function faultOf(concept: Concept, e: Expression, ref: Reference, graph: Graph): PathFault | undefined {
+function faultOf(concept: Concept, e: Expression, ref: Reference, graph: Graph, has?: HasName): PathFault | undefined {
   if (ref.qualifier !== null && e.kind === 'property') return undefined;
   if (isPath(ref.name)) return pathFault(concept, ref.name);
   if (!isPlain(ref.name) || (e.kind === 'measure' && graph.measure(ref.name) && !graph.property(ref.name))) return undefined;
-  return propertyFault(concept, ref.name, e.kind === 'measure');
+  return propertyFault(concept, ref.name, e.kind === 'measure', has);
 }
 
 /** The error for a name that does not exist. `used`: what reads it. */

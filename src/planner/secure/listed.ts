@@ -5,7 +5,7 @@
 import { SvcError } from '../../errors.ts';
 import type { Concept, Graph } from '../../ontology/graph.ts';
 import type { ConceptDef, MappingDef, PropertyDef } from '../../ontology/model.ts';
-import { sameName } from '../../ontology/names.ts';
+import { fold } from '../../ontology/names.ts';
 import type { PlanState } from '../plan-state.ts';
 import { isShown } from './shown.ts';
 
@@ -22,18 +22,24 @@ export function listsMultiFor(state: PlanState, reader: Concept, def: PropertyDe
   return isListed(state, reader, mapped, 'multi', def, (seen) => seen.concepts.some(isOpen));
 }
 
-function isListed(
-  state: PlanState,
-  reader: Concept,
-  mapped: Concept,
-  list: 'properties' | 'multi',
-  def: PropertyDef,
-  isOpen: (seen: Graph) => boolean,
-): boolean {
+function isListed(state: PlanState, reader: Concept, mapped: Concept, list: List, def: PropertyDef, isOpen: (seen: Graph) => boolean): boolean {
   // a concept has all properties of its ancestors
   if (mapped.isA(reader) || state.position.isTrusted || state.context.definer === undefined) return true;
-  const lists = [reader, ...reader.ancestors].filter((c) => c.def?.[list].some((name) => sameName(name, def.name)));
+  const lists = [reader, ...reader.ancestors].filter((c) => hasName(c, list, def.name));
   return lists.length === 0 || lists.some((c) => mapped.isA(c) || c.def?.definer === undefined || isOpenTo(state, c.def, isOpen));
+}
+
+type List = 'properties' | 'multi';
+
+/** The folded names in the lists of a concept. */
+const NAMES = new WeakMap<Concept, Map<List, ReadonlySet<string>>>();
+
+/** True if a concept lists a name itself. Each property that a statement reads is looked for. */
+function hasName(concept: Concept, list: List, name: string): boolean {
+  const known = NAMES.get(concept) ?? new Map<List, ReadonlySet<string>>();
+  const names = known.get(list) ?? new Set(concept.def?.[list].map(fold));
+  NAMES.set(concept, known.set(list, names));
+  return names.has(fold(name));
 }
 
 /** True if the writer of a concept may read the values now. A dropped user may not. */
