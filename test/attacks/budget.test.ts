@@ -328,6 +328,19 @@ describe('names that a statement has twice are found in linear time:', () => {
     expect(readsOfModel(200)).toBeLessThan(2.5 * readsOfModel(100));
   });
 
+  it('the views of a model, of which a script drops many', () => {
+    const views = Array.from({ length: 100 }, (_, i) => `v${i}`);
+    const model = modelOf(`CREATE CONCEPT c (a int, PRIMARY KEY (a)); ${views.map((v) => `CREATE VIEW ${v} AS SELECT a FROM svc.c`).join('; ')}`);
+    const reads = { count: 0 };
+    let dropped: Model = { ...model, views: model.views.map((v) => counting('name', reads, v)) };
+    for (const v of views) {
+      const statement = parseStatement({ text: `DROP VIEW ${v}`, offset: 0 }) as Exclude<ModelStatement, RollbackOntology>;
+      dropped = applyStatement(dropped, statement, { ...applyContext, places: new Places() });
+    }
+    expect(dropped.views).toEqual([]);
+    expect(reads.count).toBeLessThan(10 * views.length);
+  });
+
   it('the columns of mappings that provide no property', () => {
     const readsOfModel = (n: number): number => {
       const model = modelOf(

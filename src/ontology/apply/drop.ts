@@ -162,5 +162,6 @@ function usersOfView(model: Model, name: string, context: ApplyContext): string[
       .relationsOf(stored(sql))
       .some((r) => fold(r.name) === wanted && (r.schema === null ? !find(model.concepts, name) : neutralSchema(r.schema, context.product) === 'vsvc'));
   visited(model.views.length);
-  return model.views.filter((v) => !isRaw(v) && !sameName(v.name, name) && reads(v.sql)).map((v) => `${v.cube ? 'cube' : 'view'} ${quoted(v.name)}`);
+  const dropped = find(model.views, name);
+  return model.views.filter((v) => v !== dropped && !isRaw(v) && reads(v.sql)).map((v) => `${v.cube ? 'cube' : 'view'} ${quoted(v.name)}`);
 }
