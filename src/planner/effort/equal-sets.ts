@@ -1,7 +1,7 @@
 /** Sets of equal columns and expressions. */
 import type { ColumnRef } from '@pgsql/types';
 import { visited } from '../../budget.ts';
-import { fieldsOf } from '../plan/tree.ts';
+import { fieldsOf, type Node } from '../plan/tree.ts';
 
 /** Columns and expressions that are equal, and the places of their relations in FROM. */
 export interface Equal {
@@ -26,6 +26,17 @@ export function latest(equal: Equal): Equal {
 
 /** The relations that equal columns join. */
 export type Spread = Pick<Equal, 'places' | 'unknown'>;
+
+/** The places of each of some sets. Columns without a known relation are of different ones. */
+export const placesOf = (sets: readonly Spread[], relations: number): Set<number>[] =>
+  sets
+    .map(({ places, unknown }) => {
+      const all = new Set(places);
+      const size = Math.min(relations, places.size + unknown);
+      for (let p = 0; all.size < size; p++) all.add(p);
+      return all;
+    })
+    .filter((places) => places.size > 1);
 
 /**
  * Sets of several columns, if expressions of the same columns may be the same. PostgreSQL simplifies `CASE WHEN true THEN a END`, `a + (0 + 1)` and casts to the same type, so
@@ -69,6 +80,19 @@ export function keyOf(part: unknown): string {
   const fields = typeof part === 'object' && part !== null && 'ColumnRef' in part ? fieldsOf(part.ColumnRef as ColumnRef) : [];
   return fields.length === 1 ? `.${fields[0]}` : fields.length === 2 ? fields.join('.') : '';
 }
+
+/** The characters of an expression that are written in a step. */
+const CHARACTERS_OF_A_STEP = 20;
+
+/** The text of an expression without its positions. @param of the text in the place of a part of it */
+export function written(value: Node, of: (part: unknown) => string | undefined = () => undefined): string {
+  const text = JSON.stringify(value, (key, part) => (key === 'location' ? undefined : (of(part) ?? part)));
+  visited(text.length / CHARACTERS_OF_A_STEP);
+  return text;
+}
+
+/** The values of a row, or a single value. */
+export const partsOf = (node: Node | undefined): readonly Node[] => (node === undefined ? [] : 'RowExpr' in node ? (node.RowExpr.args ?? []) : [node]);
 
 /** A text of limited length: instead of a long one, a number that is the same for the same text. */
 export function shortened(text: string): string {

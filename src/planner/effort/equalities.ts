@@ -1,13 +1,11 @@
 /** The equal columns of joined relations, for which PostgreSQL weighs many orders (orders.ts). */
 import { visited } from '../../budget.ts';
 import { fieldsOf, lastName, type Node, walk } from '../plan/tree.ts';
-import { type Equal, keyOf, latest, shortened, simplified } from './equal-sets.ts';
+import { type Equal, keyOf, latest, partsOf, placesOf, type Spread, shortened, simplified, written } from './equal-sets.ts';
 import { costOfJoins } from './orders.ts';
 
 /** Operators that compare for equality, perhaps under NOT. */
 export const EQUALITY = /^\*?(=|<>)$|^!=$/;
-/** The characters of an expression that are written in a step. */
-const CHARACTERS_OF_A_STEP = 20;
 /** Longer expressions do not replace their columns, because each level may double the text. */
 const LONG_TEXT = 10_000;
 /** The place of a column without a relation, whose name no relation is known to have. */
@@ -36,6 +34,8 @@ export class Equalities {
   readonly #named = new Map<string, Known[]>();
   /** What columns of sub-selects are: the same for two names of one expression. */
   readonly #meanings = new Map<string, string>();
+  /** The pairs of relations that other conditions compare: PostgreSQL weighs an index on a column for each set of the relations that it is compared with. */
+  readonly #linked = new Map<string, Spread>();
   /** The values of columns of sub-selects that are expressions of blocks around this one. */
   readonly #foreign = new Map<string, Node>();
   /** Those of the block around it, if PostgreSQL joins this block with it. */
@@ -61,6 +61,8 @@ export class Equalities {
 
   /** Adds the sets of a query at a place, and the sets of its columns. */
   #move(inner: Equalities, at: number, alias: string, names: readonly string[]): void {
+    // it joins the items of its own FROM in all orders
+    this.#listed = Math.max(this.#listed, inner.#listed);
     const moved = new Map<Equal, Equal>();
     const move = (equal: Equal): Equal => {
       const known = moved.get(equal);
@@ -89,6 +91,7 @@ export class Equalities {
       }
       if (equal) this.#name(alias, name, at, equal);
     }
+    for (const [key, { places, unknown }] of inner.#linked) this.#linked.set(`${at} ${key}`, { places: new Set([...places].map((p) => p + at)), unknown });
     for (const equal of inner.#several()) if (!equal.isKnownOutside) this.#set(`${at} ${this.#equal.size}`, move(equal));
   }
 
@@ -125,11 +128,25 @@ export class Equalities {
   column(name: string, value: Node | undefined): void {
     this.#columns.set(name, value && this.#meant(value));
     // it may be a condition of an outer block
-    if (value && !('ColumnRef' in value)) this.condition(value);
+    if (value && !('ColumnRef' in value)) this.#equate(value);
   }
 
-  /** Notes what a condition sets equal. */
+  /** Notes what a condition sets equal, or that it compares two relations in another way. */
   condition(node: Node): void {
+    this.#equate(node);
+    if ('SubLink' in node || ('A_Expr' in node && EQUALITY.test(lastName(node.A_Expr.name)))) return;
+    const places = new Set<number>();
+    const unknown = new Set<string>();
+    walk(node, (n) => {
+      const place = 'ColumnRef' in n ? this.#placeOf(n) : undefined;
+      if (place === UNKNOWN) unknown.add(written(n));
+      else if (place !== undefined) places.add(place);
+      return !('SubLink' in n);
+    });
+    if (places.size + unknown.size === 2) this.#linked.set([...places, ...unknown].sort().join(), { places, unknown: unknown.size });
+  }
+
+  #equate(node: Node): void {
     const { subLinkType, testexpr, operName } = 'SubLink' in node ? node.SubLink : {};
     if (subLinkType === 'ANY_SUBLINK') {
       // IN has no operator
@@ -149,8 +166,8 @@ export class Equalities {
   #isOne(rows: readonly (readonly Node[])[], i: number): boolean {
     const [first, ...others] = rows.map((row) => row[i]);
     if (!first || others.length === 0) return first !== undefined;
-    const text = this.#written(first);
-    return others.every((other) => other && this.#written(other) === text);
+    const text = written(first);
+    return others.every((other) => other && written(other) === text);
   }
 
   /** @returns true if both values read columns of this block */
@@ -199,18 +216,6 @@ export class Equalities {
     return [...new Set(this.#equal.values())].filter(({ places, unknown }) => places.size + unknown > 1);
   }
 
-  /** The places of each of some sets. Columns without a known relation are of different ones. */
-  #all(sets: readonly Pick<Equal, 'places' | 'unknown'>[]): Set<number>[] {
-    return sets
-      .map(({ places, unknown }) => {
-        const all = new Set(places);
-        const size = Math.min(this.relations, places.size + unknown);
-        for (let p = 0; all.size < size; p++) all.add(p);
-        return all;
-      })
-      .filter((places) => places.size > 1);
-  }
-
   /** What an expression is equal to; undefined for one without columns of this block. */
   #of(value: Node, place = this.#placeOf(value)): Equal | undefined {
     if (place === undefined) return undefined;
@@ -231,18 +236,12 @@ export class Equalities {
   /** An expression with the values of the columns that are expressions of blocks around this one. */
   #meant(value: Node): Node {
     if (this.#foreign.size === 0) return value;
-    return JSON.parse(this.#written(value), (_key, part) => this.#foreign.get(keyOf(part)) ?? part) as Node;
+    return JSON.parse(written(value), (_key, part) => this.#foreign.get(keyOf(part)) ?? part) as Node;
   }
 
   /** The text of an expression, the same for two names of one column. */
   #textOf(value: Node): string {
-    return this.#written(value, (part) => this.#meanings.get(keyOf(part)));
-  }
-
-  #written(value: Node, of: (part: unknown) => string | undefined = () => undefined): string {
-    const text = JSON.stringify(value, (key, part) => (key === 'location' ? undefined : (of(part) ?? part)));
-    visited(text.length / CHARACTERS_OF_A_STEP);
-    return text;
+    return written(value, (part) => this.#meanings.get(keyOf(part)));
   }
 
   /** The place of a relation that an expression reads; undefined if it reads none, or one that is not of this block. */
@@ -287,11 +286,10 @@ export class Equalities {
   /** The nodes that the joins cost. */
   cost(): number {
     const sets = this.#several();
-    return Math.max(...[sets, simplified(sets)].map((all) => costOfJoins(this.#all(all), this.relations, this.#listed)));
+    const linked = [...this.#linked.values()];
+    return Math.max(...[sets, simplified(sets)].map((all) => costOfJoins(placesOf([...all, ...linked], this.relations), this.relations, this.#listed)));
   }
 }
 
 /** True for the place of a column that blocks around may have: it is certain without a number, and possible for a name without a known relation. */
 const isElsewhere = (place: number | undefined): boolean => place === undefined || place === UNKNOWN;
-
-const partsOf = (node: Node | undefined): readonly Node[] => (node === undefined ? [] : 'RowExpr' in node ? (node.RowExpr.args ?? []) : [node]);

@@ -1,7 +1,9 @@
 /** A quick test before equal columns are counted: most statements compare few columns, so that the orders of their joins cost little. */
+import type { A_Expr } from '@pgsql/types';
 import { lastName, type Node, type SelectStmt, walk } from '../plan/tree.ts';
 import { EQUALITY } from './equalities.ts';
 import { mostOfJoins } from './orders.ts';
+import { isConstantItem } from './steps.ts';
 
 /** The nodes that may stay uncounted: a fraction of the limit (spent.ts). */
 const FEW = 30_000;
@@ -34,9 +36,12 @@ function isUnbounded(node: Node): boolean {
 /** How often a node by itself compares two columns. */
 function comparisonsOf(node: Node): number {
   if ('JoinExpr' in node) return node.JoinExpr.usingClause?.length ?? 0;
-  if ('A_Expr' in node) return EQUALITY.test(lastName(node.A_Expr.name)) ? lengthOf(node.A_Expr.lexpr) : 0;
+  if ('A_Expr' in node) return EQUALITY.test(lastName(node.A_Expr.name)) ? lengthOf(node.A_Expr.lexpr) : comparesTwo(node.A_Expr) ? 1 : 0;
   return 'SubLink' in node ? lengthOf(node.SubLink.testexpr) : 0;
 }
+
+/** True for an operator that may compare columns of two relations. */
+export const comparesTwo = ({ lexpr, rexpr }: A_Expr): boolean => !isConstantItem(lexpr) && !isConstantItem(rexpr);
 
 /** The length of a row; 1 for another value, 0 for none. */
 const lengthOf = (value: Node | undefined): number => (value === undefined ? 0 : 'RowExpr' in value ? (value.RowExpr.args?.length ?? 0) : 1);

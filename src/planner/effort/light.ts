@@ -19,6 +19,7 @@ import type {
 } from '@pgsql/types';
 import { isNodeName, lastName, type Node, nameOf, type SelectStmt } from '../plan/tree.ts';
 import { EQUALITY } from './equalities.ts';
+import { comparesTwo } from './few-joins.ts';
 import { FREE, KEEPING, LINEAR, NUMERIC, names, PLAIN, SHORT, SLOW_TYPES } from './functions.ts';
 import { costOfOrders } from './orders.ts';
 import { hasNumbers, paddingOf } from './results.ts';
@@ -263,7 +264,7 @@ class Light {
   #operation(operation: A_Expr): boolean {
     const { kind = '', name, lexpr, rexpr } = operation;
     const symbol = lastName(name);
-    if (EQUALITY.test(symbol)) this.#equal++;
+    if (EQUALITY.test(symbol) || comparesTwo(operation)) this.#equal++;
     if (kind === 'AEXPR_OP' && COMBINING.has(symbol)) {
       this.#grows(2);
       this.#isComposing ||= symbol === '||';

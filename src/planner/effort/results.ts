@@ -146,11 +146,10 @@ const hasReferences = (node: Node | undefined): boolean => node !== undefined &&
 const hasNoExponent = (format: Node | undefined): boolean => format !== undefined && 'A_Const' in format && !/["\\e]/i.test(format.A_Const.sval?.sval ?? 'e');
 
 /** Functions that put texts together, and keep each number in them as it is. */
-const JOINING = names('array_to_string concat concat_ws');
+const JOINING = /^(array_to_string|concat)/;
 
 /** True for a function that may make several values of the digits of a number. */
-const isSplitting = (name: string): boolean =>
-  SPLITTING.has(name) || !(KEEPING.has(name) || NUMERIC.has(name) || JOINING.has(name) || JSON_BUILDERS.test(name));
+const isSplitting = (name: string): boolean => SPLITTING.has(name) || !(KEEPING.has(name) || JOINING.test(name) || JSON_BUILDERS.test(name));
 
 /** True if a function composes a text that may be a number with more digits than the text has characters. */
 function isRaw(name: string, args: readonly Node[], sizes: readonly Size[]): boolean {

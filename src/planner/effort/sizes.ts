@@ -78,13 +78,14 @@ export const sizeOf = (
 
 /** The size of a value of a number of bytes. */
 export const ofBytes = (made: number): Size => sizeOf(Math.max(0, Math.min(made, MAX_SIZE)), 0);
-/** The size of a number, a date or a boolean. */
-export const SMALL = sizeOf(40, 0, undefined, undefined, undefined, undefined, 0, undefined, ONE, 40);
-/** The same for a type with a fixed length. */
-export const FIXED: Size = sizeOf(SMALL.made, SMALL.data, true, undefined, undefined, undefined, 0, undefined, ONE, SMALL.digits);
+/** The bytes of a number, a date or a boolean. */
+const BYTES = 40;
 /** The size of a decimal. A short one counts as other texts do. */
-export const ofNumber = (made: number, data: number): Size =>
-  sizeOf(made, data, undefined, undefined, undefined, undefined, 0, undefined, ONE, made < SMALL.made ? 0 : made);
+export const ofNumber = (made: number, data: number): Size => ({ ...sizeOf(made, data), digits: made < BYTES ? 0 : made });
+/** The size of a number, a date or a boolean. */
+export const SMALL = ofNumber(BYTES, 0);
+/** The same for a type with a fixed length. */
+export const FIXED: Size = { ...SMALL, fixed: true };
 /** The size of a value that may be of any length. */
 export const UNKNOWN = ofBytes(MAX_SIZE);
 /** The size of a value of a table. */
@@ -255,7 +256,7 @@ export const withMarks = (s: Size, wild: number, raw: true | undefined): Size =>
   sizeOf(s.made, s.data, s.fixed, s.each, s.count, s.inJson, Math.min(wild, MAX_SIZE), raw, ONE, s.digits);
 
 /** The size of a text whose digits may have become several values. */
-export const withoutDigits = (s: Size): Size => (s.digits === 0 ? s : { ...s, digits: 0 });
+export const withoutDigits = (s: Size): Size => ({ ...s, digits: 0 });
 
 /** The size of a value whose text becomes numbers. @param isOne it becomes one number, not an array or a document of them */
 export function withNumbers(size: Size, isOne: boolean): Size {

@@ -14,22 +14,7 @@ import {
   SEARCH_OPERATORS,
   SERIES,
 } from './functions.ts';
-import {
-  asElement,
-  asJson,
-  bytesOf,
-  bytesWithNumbers,
-  MAX_DIGITS,
-  MAX_SIZE,
-  ONE,
-  plus,
-  type Size,
-  SMALL,
-  sizeOf,
-  sum,
-  TABLE_ROWS,
-  withMarks,
-} from './sizes.ts';
+import { asElement, asJson, bytesOf, bytesWithNumbers, MAX_DIGITS, MAX_SIZE, plus, type Size, SMALL, sizeOf, sum, TABLE_ROWS, withMarks } from './sizes.ts';
 import { wholeNumber } from './texts.ts';
 
 /** The steps per byte of a function that reads its arguments once. */
@@ -177,7 +162,8 @@ export function copiesOfLeft(kind: string | undefined, left: Node | undefined, r
   return 'RowExpr' in left ? items.length : 1 + items.filter((item) => !isConstantItem(item)).length;
 }
 
-const isConstantItem = (item: Node | undefined): boolean =>
+/** True for a constant, also with a cast. */
+export const isConstantItem = (item: Node | undefined): boolean =>
   item !== undefined && ('TypeCast' in item ? isConstantItem(item.TypeCast.arg) : 'A_Const' in item || 'ParamRef' in item);
 
 /** The size of the collected values of several rows. */
@@ -195,7 +181,7 @@ function collectedValues(name: string, sizes: readonly Size[], rows: number): Si
   // the number of rows is unknown, so a short value counts like a value of a table
   if (rows <= 1) return sizeOf(value.made <= SHORT_VALUE ? value.made : Math.min(MAX_SIZE, TABLE_ROWS * made), data + 1, undefined, each, count);
   const bytes = Math.min(MAX_SIZE, rows * bytesOf(sizeOf(made, data), SEARCHED));
-  return sizeOf(bytes, data === 0 ? 0 : data + 1, undefined, each, count, undefined, 0, undefined, ONE, Math.min(bytes, rows * digits));
+  return { ...sizeOf(bytes, data === 0 ? 0 : data + 1, undefined, each, count), digits: Math.min(bytes, rows * digits) };
 }
 
 /** The call in a function of FROM. */

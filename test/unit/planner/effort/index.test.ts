@@ -268,6 +268,38 @@ describe('refused', () => {
   });
 });
 
+describe('relations that are compared in other ways than for equality', () => {
+  const among = (k: number, compared: (i: number, j: number) => string): string => {
+    const pairs = Array.from({ length: k }, (_, i) => Array.from({ length: k - 1 - i }, (_, j) => compared(i, i + j + 1))).flat();
+    return `SELECT t0.name AS l FROM ${Array.from({ length: k }, (_, i) => `svc.employee t${i}`).join(', ')} WHERE ${pairs.filter(Boolean).join(' AND ')}`;
+  };
+
+  it.each<[string, (i: number, j: number) => string]>([
+    ['<', (i, j) => `t${i}.party_id < t${j}.party_id`],
+    ['< of sums', (i, j) => `t${i}.party_id < t${j}.boss_id + ${j}`],
+    ['BETWEEN', (i, j) => `t${i}.party_id BETWEEN t${j}.boss_id AND t${j}.firm_id`],
+    ['OR', (i, j) => `(t${i}.party_id = t${j}.boss_id OR t${i}.firm_id > t${j}.firm_id)`],
+    ['LIKE', (i, j) => `t${i}.name LIKE t${j}.name`],
+    ['ANY', (i, j) => `t${i}.party_id > ANY (ARRAY[t${j}.party_id, t${j}.boss_id])`],
+  ])('%s', (_name, compared) => {
+    expect(outcome(among(11, compared))).toBe('too_complex');
+    expect(outcome(among(8, compared))).toBe('planned');
+    // a chain, and all with one
+    expect(outcome(among(11, (i, j) => (j === i + 1 ? compared(i, j) : '')))).toBe('planned');
+    expect(outcome(among(11, (i, j) => (i === 0 ? compared(i, j) : '')))).toBe('planned');
+  });
+
+  it('in a sub-select', () => {
+    expect(outcome(`SELECT v.l FROM (${among(11, (i, j) => `t${i}.party_id < t${j}.party_id`)}) v, svc.person p WHERE p.name = v.l`)).toBe('too_complex');
+  });
+
+  it('next to keys', () => {
+    const dates = (i: number, j: number): string => `t${i}.party_id = t${j}.boss_id AND t${j}.born >= t${i}.born AND t${j}.born < t${i}.born + 30`;
+    expect(outcome(among(11, (i, j) => (i === 0 ? dates(i, j) : '')))).toBe('planned');
+    expect(outcome(among(11, (i, j) => (j === i + 1 ? dates(i, j) : '')))).toBe('planned');
+  });
+});
+
 describe('digits that become several values', () => {
   it.each([
     "('[' || string_agg(translate(i::text, '0123456789', '[[[[[[[[[['), ',') || ']')::jsonb",
