@@ -13,6 +13,8 @@ type IsSent = (schema: string, table: string) => boolean;
 /** A comparison of a column with constants, which no NULL meets. */
 interface Filter {
   readonly column: readonly [item: string, name: string];
+  /** The column, as it is compared. */
+  readonly compared: Node;
   /** The same comparison of another value. */
   readonly on: (value: Node) => Node;
   /** True if it means the same for texts of any collation. */
@@ -24,16 +26,49 @@ interface Filter {
  * @param isSent whether they are needed at a table
  * @param isExact whether no text may have a nondeterministic collation
  * @param everywhere also at tables that are no far side of a join
+ * @returns the comparisons that all values of their columns meet by now, except NULL
  */
-export function sendFilters(statement: SelectStmt, isSent: IsSent, isExact: boolean, everywhere = false): void {
+export function sendFilters(statement: SelectStmt, isSent: IsSent, isExact: boolean, everywhere = false): readonly Repeated[] {
+  const repeated: Repeated[] = [];
   for (const block of blocksOf(statement)) {
     if (block.fromClause === undefined) continue;
     for (const condition of conjuncts(block.whereClause)) {
       const filter = filterOf(condition, isExact);
-      if (filter) send(block.fromClause, filter, everywhere, isSent);
+      if (filter && send(block.fromClause, filter, everywhere, isSent)) repeated.push({ block, condition, column: filter.compared });
     }
   }
+  return repeated;
 }
+
+/** A comparison in WHERE of a block that is repeated for all values of its column. */
+export interface Repeated {
+  readonly block: SelectStmt;
+  readonly condition: Node;
+  readonly column: Node;
+}
+
+/**
+ * Replaces repeated comparisons by one with NULL (in place), which only the rows of an outer join without a partner do not meet. PostgreSQL takes both comparisons for
+ * independent of each other, and so the rows that Citus has collected for much fewer than they are.
+ */
+export function dropRepeated(repeated: readonly Repeated[]): void {
+  const columns = new Map<SelectStmt, Node[]>();
+  for (const { block, condition, column } of repeated) {
+    const kept = conjuncts(block.whereClause);
+    const at = kept.indexOf(condition);
+    if (at < 0) continue;
+    const known = columns.get(block) ?? [];
+    columns.set(block, known);
+    const isKnown = known.some((c) => isSame(c, column));
+    if (!isKnown) known.push(column);
+    block.whereClause = and(kept.flatMap((c, i) => (i !== at ? [c] : isKnown ? [] : [isNotNull(column)]))) as Node;
+  }
+}
+
+/** Not IS NOT NULL, which a row with a NULL in it does not meet. */
+const isNotNull = (value: Node): Node => ({
+  A_Expr: { kind: 'AEXPR_DISTINCT', name: [{ String: { sval: '=' } }], lexpr: clone(value), rexpr: { A_Const: { isnull: true } } },
+});
 
 /** True for a comparison of a column, with or without casts, with constants. */
 export function comparesColumn(condition: Node): boolean {
@@ -55,18 +90,31 @@ function filterOf(condition: Node, isExact: boolean): Filter | undefined {
   // of an order, collations decide
   const isForTexts = isExact && kind !== 'AEXPR_BETWEEN' && ['=', '<>'].includes(lastName(name));
   if (kind === 'AEXPR_OP' && COMPARISONS.has(lastName(name))) {
-    if (left && isConstant(rexpr)) return { column: left, on: (value) => ({ A_Expr: { ...clone(expr), lexpr: value } }), isForTexts };
-    return right && isConstant(lexpr) ? { column: right, on: (value) => ({ A_Expr: { ...clone(expr), rexpr: value } }), isForTexts } : undefined;
+    if (left && isConstant(rexpr)) return { column: left, compared: lexpr, on: (value) => ({ A_Expr: { ...clone(expr), lexpr: value } }), isForTexts };
+    return right && isConstant(lexpr)
+      ? { column: right, compared: rexpr, on: (value) => ({ A_Expr: { ...clone(expr), rexpr: value } }), isForTexts }
+      : undefined;
   }
   if (kind !== 'AEXPR_BETWEEN' && !(kind === 'AEXPR_IN' && lastName(name) === '=')) return undefined;
   return left && 'List' in rexpr && rexpr.List.items?.every(isConstant)
-    ? { column: left, on: (value) => ({ A_Expr: { ...clone(expr), lexpr: value } }), isForTexts }
+    ? { column: left, compared: lexpr, on: (value) => ({ A_Expr: { ...clone(expr), lexpr: value } }), isForTexts }
     : undefined;
 }
 
-/** True for a constant or a parameter, with or without casts. */
+/** True for a constant or a parameter, with or without casts, and for a date plus or minus an interval. */
 const isConstant = (node: Node): boolean =>
-  'TypeCast' in node ? node.TypeCast.arg !== undefined && isConstant(node.TypeCast.arg) : 'A_Const' in node || 'ParamRef' in node;
+  'TypeCast' in node ? node.TypeCast.arg !== undefined && isConstant(node.TypeCast.arg) : 'A_Const' in node || 'ParamRef' in node || isMoved(node);
+
+/** True for a sum or difference of dates and intervals, which does not depend on a setting. */
+function isMoved(node: Node): boolean {
+  if (!('A_Expr' in node) || node.A_Expr.kind !== 'AEXPR_OP' || !['+', '-'].includes(lastName(node.A_Expr.name))) return false;
+  const { lexpr, rexpr } = node.A_Expr;
+  return [lexpr, rexpr].every(
+    (side) => side && (isMoved(side) || ('TypeCast' in side && isConstant(side) && MOVED.has(lastName(side.TypeCast.typeName?.names)))),
+  );
+}
+
+const MOVED: ReadonlySet<string> = new Set(['date', 'timestamp', 'interval']);
 
 function columnOf(node: Node): readonly [string, string] | undefined {
   const fields = 'ColumnRef' in node ? fieldsOf(node.ColumnRef) : [];
@@ -76,43 +124,47 @@ function columnOf(node: Node): readonly [string, string] | undefined {
 /**
  * Sends a filter to the item that has its column. No row without a partner meets it, so the rows of the inner side of an outer join may be left out.
  * @param isFar whether the items are the right side of a join
+ * @returns true if all values of the column meet the filter by now, except the NULL of a row without a partner
  */
-function send(items: readonly Node[], filter: Filter, isFar: boolean, isSent: IsSent): void {
+function send(items: readonly Node[], filter: Filter, isFar: boolean, isSent: IsSent): boolean {
+  let isMet = false;
   for (const item of items) {
     visited();
     if ('JoinExpr' in item) {
       const { jointype, larg, rarg, alias } = item.JoinExpr;
       if (alias !== undefined || (jointype !== 'JOIN_LEFT' && jointype !== 'JOIN_INNER')) continue;
-      if (larg) send([larg], filter, isFar, isSent);
-      if (rarg) send([rarg], filter, true, isSent);
+      if (larg && send([larg], filter, isFar, isSent)) isMet = true;
+      if (rarg && send([rarg], filter, true, isSent)) isMet = true;
     } else if ('RangeSubselect' in item) {
       const { subquery, alias, lateral } = item.RangeSubselect;
       if (lateral || alias?.aliasname !== filter.column[0] || alias.colnames?.length) continue;
-      if (subquery && 'SelectStmt' in subquery) below(subquery.SelectStmt, filter, isFar, isSent);
+      if (subquery && 'SelectStmt' in subquery && below(subquery.SelectStmt, filter, isFar, isSent)) isMet = true;
     }
   }
+  return isMet;
 }
 
 /** Sends a filter to the rows of a query without clauses, such as the OFFSET of a barrier, below which a condition must not be, and to all parts of a union of such queries. */
-function below(query: SelectStmt, filter: Filter, isFar: boolean, isSent: IsSent): void {
+function below(query: SelectStmt, filter: Filter, isFar: boolean, isSent: IsSent): boolean {
   const [, name] = filter.column;
   const parts = partsOf(query);
   const at = parts?.[0]?.targetList?.findIndex((t) => 'ResTarget' in t && t.ResTarget.name === name) ?? -1;
   const values = parts?.map((p) => valueAt(p, at)) ?? [];
   // a comparison of values of several types, or of texts of several collations, may mean something else for each of them
   const isAlike = (v: Node): boolean => values.length === 1 || (isSameCast(v, values[0]) && (filter.isForTexts || hasNoCollation(v)));
-  if (!parts || !values.every((v) => v !== undefined && isAlike(v))) return;
-  for (const [i, part] of parts.entries()) within(part, values[i] as Node, filter, isFar, isSent);
+  if (!parts || !values.every((v) => v !== undefined && isAlike(v))) return false;
+  return parts.map((part, i) => within(part, values[i] as Node, filter, isFar, isSent)).every(Boolean);
 }
 
-function within(query: SelectStmt, value: Node, filter: Filter, isFar: boolean, isSent: IsSent): void {
+function within(query: SelectStmt, value: Node, filter: Filter, isFar: boolean, isSent: IsSent): boolean {
   const inner = columnOf(value);
-  if (inner) send(query.fromClause ?? [], { ...filter, column: inner }, isFar, isSent);
+  if (inner && send(query.fromClause ?? [], { ...filter, column: inner }, isFar, isSent)) return true;
   const [table, ...others] = query.fromClause ?? [];
-  if (!isFar || !isColumn(value) || others.length > 0 || !table || !('RangeVar' in table)) return;
+  if (!isFar || !isColumn(value) || others.length > 0 || !table || !('RangeVar' in table)) return false;
   const { schemaname = '', relname = '' } = table.RangeVar;
-  if (!isSent(schemaname, relname)) return;
+  if (!isSent(schemaname, relname)) return false;
   query.whereClause = and([...conjuncts(query.whereClause), filter.on(clone(value))]) as Node;
+  return true;
 }
 
 /** The parts of a query, of which each row is returned; undefined if a clause decides otherwise. */

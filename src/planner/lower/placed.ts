@@ -8,7 +8,7 @@ import { column, type Node, type SelectStmt, target } from '../plan/tree.ts';
 import type { Declared } from '../verify/index.ts';
 import { keepExists } from './collected.ts';
 import { blocksOf, namesColumns, starOf } from './correlated.ts';
-import { sendFilters } from './far-filters.ts';
+import { dropRepeated, sendFilters } from './far-filters.ts';
 import { joinRow } from './one-row.ts';
 import { isPlain } from './refused.ts';
 import { separateUnions } from './separate-unions.ts';
@@ -34,11 +34,14 @@ export const targetFor = (placements: Placements): Target => ({
 /** @param known undefined: nothing is known, and `placements` is empty */
 const targetOf = (known: Placements | undefined, placements: Placements): Target => ({
   apply: (statement, declared, isExact = false) => {
-    sendFilters(statement, (schema, table) => Boolean(placements.get(JSON.stringify([schema, table]))), isExact);
+    const repeated = sendFilters(statement, (schema, table) => Boolean(placements.get(JSON.stringify([schema, table]))), isExact);
     if (declared.some((d) => placements.get(JSON.stringify([d.schema, d.name])) !== null)) dropUnread(statement);
     keyUnions(statement, placements, declared);
     keepExists(statement, (schema, table) => isPlaced(placements, schema, table));
-    return separateUnions(statement, known, declared);
+    const separated = separateUnions(statement, known, declared);
+    // the steps before look at comparisons
+    dropRepeated(repeated);
+    return separated;
   },
   walksOver: (schema, table) => (placements.get(JSON.stringify([schema, table])) ? walkSteps : undefined),
 });
