@@ -1,4 +1,5 @@
 /** The planner turns a SELECT over an ontology into one SQL statement over the mapped tables. It does no I/O and reads no clock. */
+import type { FuncCall } from '@pgsql/types';
 import { Budget, PLAN_LIMITS } from '../budget.ts';
 import { badRequest, SvcError } from '../errors.ts';
 import { asWritten } from '../language/prepare.ts';
@@ -25,10 +26,12 @@ import {
 import { dropUnusedParameters } from './plan/parameters.ts';
 import { ownCopy } from './plan/shared.ts';
 import type { SelectStmt } from './plan/tree.ts';
+import { lastName } from './plan/tree.ts';
 import { PlanState } from './plan-state.ts';
 import { printStatement, STATEMENT_LIMITS } from './print/index.ts';
 import { nameCalls } from './read/caller.ts';
 import type { Parsed } from './read/texts.ts';
+import { clockCall } from './secure/running-clock.ts';
 import type { Declared } from './verify/index.ts';
 
 export { checkModel } from './check.ts';
@@ -139,12 +142,23 @@ function plan(context: PlanContext, source: Source, options: PlanOptions): Plan 
   }
 }
 
+/** Refuses what would reveal hidden rows. @throws SvcError 400 `forbidden_function`; 403 `forbidden` */
+function refuseRevealing(state: PlanState, parsed: Parsed, clock: FuncCall | undefined, hasBarriers: boolean): void {
+  if (hasBarriers && state.barrierRefusal) throw state.barrierRefusal;
+  if (!clock) return;
+  throw badRequest('forbidden_function', `\`${lastName(clock.funcname)}\` would measure the time that hidden rows take`, {
+    hint: 'Use now(), the time at which the statement began',
+    offset: parsed.offsetOf(clock.location),
+  });
+}
+
 function planned(state: PlanState, parsed: Parsed, source: Source, options: PlanOptions): Plan {
   const { context } = state;
   requireReadableText(state, parsed);
   if (parsed.facts.callsReplaced) nameCalls(parsed.stmt, context.product, context.caller);
   const resolver = new Resolver(state, parsed, state.seen);
   const columns = resolver.query(state.forCaller(parsed.stmt, parsed.facts), undefined);
+  const clock = state.facts.volatile ? clockCall([parsed.stmt, ...state.blocks.map(({ block }) => block.stmt)]) : undefined;
   options.inspect?.({ state, stmt: parsed.stmt, written: (name) => resolver.written(name) });
   state.outermost = state.blocks.at(-1)?.block.stmt;
   lowerBlocks(state);
@@ -152,7 +166,7 @@ function planned(state: PlanState, parsed: Parsed, source: Source, options: Plan
   // an expression that may raise an error must not be evaluated on rows that a policy hides
   const hidesRows = state.facts.hasRowPolicies || state.facts.hidesRows;
   const hasBarriers = hidesRows && state.facts.mayRaise;
-  if (hasBarriers && state.barrierRefusal) throw state.barrierRefusal;
+  if (hidesRows) refuseRevealing(state, parsed, clock, hasBarriers);
   const target = context.target?.(state.datasource);
   // without hidden rows only walks for a distributed datasource are marked; the printer would refuse a mark that is left
   if (hidesRows || state.late.length > 0 || target || context.rewrite) settleBarriers(written, state, hasBarriers);

@@ -86,6 +86,43 @@ describe('server-timing', () => {
   });
 });
 
+describe('the clock while a statement runs', () => {
+  const ASKS: readonly ((clock: string) => string)[] = [
+    (clock) => `WITH a AS MATERIALIZED (SELECT ${clock} AS t), b AS (SELECT count(*) AS n FROM svc.city) SELECT b.n, ${clock} AS u, a.t FROM a, b`,
+    (clock) => `SELECT name, (SELECT ${clock}) AS t FROM svc.city ORDER BY id LIMIT 1`,
+    (clock) => `SELECT count(*) AS n FROM svc.city WHERE ${clock} IS NOT NULL`,
+    (clock) => `SELECT id FROM svc.city UNION ALL SELECT length(${clock}::text) LIMIT 1`,
+  ];
+  const CLOCKS = ['clock_timestamp()', 'pg_catalog.timeofday()', '"clock_timestamp"()'];
+  const asked = (user: string, ontology: string, sql: string) => s.query(sql, ontology, users[user] as string);
+
+  it.each(ASKS.flatMap((ask) => CLOCKS.map((clock) => [ask(clock), clock] as const)))(
+    'is not for a caller from whom rows are hidden: %s',
+    async (sql, clock) => {
+      for (const [user, ontology] of [
+        ['limited', 'closed'],
+        ['rowless', 'shop'],
+        ['partial', 'shop'],
+      ] as const) {
+        const { status, json } = await asked(user, ontology, sql);
+        expect([status, json.code], user).toEqual([400, 'forbidden_function']);
+        expect(sql.slice(json.position - 1).startsWith(clock), `${json.position}`).toBe(true);
+      }
+      for (const user of ['reader', 'editor']) expect((await asked(user, 'shop', sql)).status, user).toBe(200);
+    },
+  );
+
+  it('is not in a view of such a caller either, and now() is for all', async () => {
+    expect(await s.fault('CREATE VIEW timed AS SELECT id, clock_timestamp() AS t FROM svc.city; SELECT t FROM vsvc.timed', 'closed', users.limited)).toBe(
+      '400 forbidden_function',
+    );
+    await s.rows('CREATE VIEW timed AS SELECT id, clock_timestamp() AS t FROM svc.city', 'closed');
+    expect(await s.fault('SELECT t FROM vsvc.timed', 'closed', users.limited)).toBe('400 forbidden_function');
+    expect(await s.rows('SELECT now() IS NOT NULL AS t FROM svc.city LIMIT 1', 'closed', users.limited)).toEqual([{ t: true }]);
+    expect(await s.rows('SELECT clock_timestamp() IS NOT NULL AS t', 'closed', users.limited)).toEqual([{ t: true }]);
+  });
+});
+
 describe('the line of a request', () => {
   const PARTS = ['auth_ms', 'plan_ms', 'wait_ms', 'database_ms', 'stream_ms'];
 
