@@ -12,7 +12,7 @@ import { distribute, isRefusal, LAYOUTS, type Layout } from '../tpch/layouts.ts'
 import { intoPostgres, loadTpch } from '../tpch/load.ts';
 import { QUERIES, type Query, texts } from '../tpch/queries/index.ts';
 
-const SCALE = Number(process.env.CITUS_SCALE ?? 0.02);
+const SCALE = Number(process.env.CITUS_SCALE ?? 0.1);
 /** True for data so small that the standard's values would find no rows. */
 const IS_SMALL = SCALE < 0.02;
 const ROUNDS = 11;
