@@ -24,6 +24,7 @@ export const SIZES = {
   'integration/planner/decorrelate': { queries: [15, 400, 400], joined: [15, 150, 150] },
   // `every`: of the queries of the corpora. An odd number: they are planned without policies and with them in turn.
   'integration/planner/placed': { every: [5, 1, 1] },
+  'integration/planner/far-filters': { queries: [60, 10_000, 480] },
   'integration/planner/names': { lists: [100, 5000] },
   // What PostgreSQL resolves in the statements of plans; `servers`: the number of databases for each statement; `everyQuestion`: of the corpora other than forms.ts.
   'attacks/analysis': { queries: [50, 20_000, 4000], servers: [1, 2], everyQuestion: [3, 1, 1] },

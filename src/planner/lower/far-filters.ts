@@ -4,7 +4,7 @@
  */
 import { visited } from '../../budget.ts';
 import { COMPARISONS } from '../facts/total.ts';
-import { and, clone, conjuncts, fieldsOf, isSame, lastName, type Node, type SelectStmt } from '../plan/tree.ts';
+import { and, clone, conjuncts, fieldsOf, isSame, lastName, type Node, namesOf, type SelectStmt } from '../plan/tree.ts';
 import { blocksOf, starOf } from './correlated.ts';
 import { isPlain } from './refused.ts';
 
@@ -19,6 +19,8 @@ interface Filter {
   readonly on: (value: Node) => Node;
   /** True if it means the same for texts of any collation. */
   readonly isForTexts: boolean;
+  /** True if it gives the column one value. */
+  readonly isEqual: boolean;
 }
 
 /**
@@ -26,7 +28,7 @@ interface Filter {
  * @param isSent whether they are needed at a table
  * @param isExact whether no text may have a nondeterministic collation
  * @param everywhere also at tables that are no far side of a join
- * @returns the comparisons that all values of their columns meet by now, except NULL
+ * @returns the comparisons that all values of their columns meet by now, except NULL, and that nothing else is derived from
  */
 export function sendFilters(statement: SelectStmt, isSent: IsSent, isExact: boolean, everywhere = false): readonly Repeated[] {
   const repeated: Repeated[] = [];
@@ -34,7 +36,9 @@ export function sendFilters(statement: SelectStmt, isSent: IsSent, isExact: bool
     if (block.fromClause === undefined) continue;
     for (const condition of conjuncts(block.whereClause)) {
       const filter = filterOf(condition, isExact);
-      if (filter && send(block.fromClause, filter, everywhere, isSent)) repeated.push({ block, condition, column: filter.compared });
+      if (!filter) continue;
+      const isMet = send(block.fromClause, filter, everywhere, isSent);
+      if (isMet && !equates(block.whereClause, filter)) repeated.push({ block, condition, filter });
     }
   }
   return repeated;
@@ -44,7 +48,7 @@ export function sendFilters(statement: SelectStmt, isSent: IsSent, isExact: bool
 export interface Repeated {
   readonly block: SelectStmt;
   readonly condition: Node;
-  readonly column: Node;
+  readonly filter: Filter;
 }
 
 /**
@@ -52,16 +56,18 @@ export interface Repeated {
  * independent of each other, and so the rows that Citus has collected for much fewer than they are.
  */
 export function dropRepeated(repeated: readonly Repeated[]): void {
-  const columns = new Map<SelectStmt, Node[]>();
-  for (const { block, condition, column } of repeated) {
-    const kept = conjuncts(block.whereClause);
-    const at = kept.indexOf(condition);
-    if (at < 0) continue;
-    const known = columns.get(block) ?? [];
-    columns.set(block, known);
-    const isKnown = known.some((c) => isSame(c, column));
-    if (!isKnown) known.push(column);
-    block.whereClause = and(kept.flatMap((c, i) => (i !== at ? [c] : isKnown ? [] : [isNotNull(column)]))) as Node;
+  for (const [block, found] of Map.groupBy(repeated, (r) => r.block)) {
+    const filters = new Map(found.map(({ condition, filter }) => [condition, filter]));
+    const columns = new Set<string>();
+    const conditions = conjuncts(block.whereClause).flatMap((condition) => {
+      const filter = filters.get(condition);
+      if (!filter) return [condition];
+      const key = JSON.stringify(filter.column);
+      if (columns.has(key)) return [];
+      columns.add(key);
+      return [isNotNull(filter.compared)];
+    });
+    block.whereClause = and(conditions) as Node;
   }
 }
 
@@ -90,14 +96,18 @@ function filterOf(condition: Node, isExact: boolean): Filter | undefined {
   // of an order, collations decide
   const isForTexts = isExact && kind !== 'AEXPR_BETWEEN' && ['=', '<>'].includes(lastName(name));
   if (kind === 'AEXPR_OP' && COMPARISONS.has(lastName(name))) {
-    if (left && isConstant(rexpr)) return { column: left, compared: lexpr, on: (value) => ({ A_Expr: { ...clone(expr), lexpr: value } }), isForTexts };
+    const isEqual = lastName(name) === '=';
+    if (left && isConstant(rexpr)) return { column: left, compared: lexpr, on: (value) => ({ A_Expr: { ...clone(expr), lexpr: value } }), isForTexts, isEqual };
     return right && isConstant(lexpr)
-      ? { column: right, compared: rexpr, on: (value) => ({ A_Expr: { ...clone(expr), rexpr: value } }), isForTexts }
+      ? { column: right, compared: rexpr, on: (value) => ({ A_Expr: { ...clone(expr), rexpr: value } }), isForTexts, isEqual }
       : undefined;
   }
   if (kind !== 'AEXPR_BETWEEN' && !(kind === 'AEXPR_IN' && lastName(name) === '=')) return undefined;
-  return left && 'List' in rexpr && rexpr.List.items?.every(isConstant)
-    ? { column: left, compared: lexpr, on: (value) => ({ A_Expr: { ...clone(expr), lexpr: value } }), isForTexts }
+  const values = 'List' in rexpr ? (rexpr.List.items ?? []) : [];
+  // PostgreSQL takes IN with one value for an equality
+  const isEqual = kind === 'AEXPR_IN' && values.length === 1;
+  return left && values.length > 0 && values.every(isConstant)
+    ? { column: left, compared: lexpr, on: (value) => ({ A_Expr: { ...clone(expr), lexpr: value } }), isForTexts, isEqual }
     : undefined;
 }
 
@@ -122,19 +132,37 @@ function columnOf(node: Node): readonly [string, string] | undefined {
 }
 
 /**
+ * True if conditions equate the column of a filter that gives it one value with another column. PostgreSQL derives from the comparison and these that the other column has
+ * the value, too, and Citus finds the one shard that has its rows.
+ */
+function equates(conditions: Node | undefined, { column, isEqual }: Filter): boolean {
+  const isOwn = (node: Node | undefined): boolean => node !== undefined && columnOf(node)?.every((name, i) => name === column[i]) === true;
+  return (
+    isEqual &&
+    conjuncts(conditions).some((condition) => {
+      if (!('A_Expr' in condition) || condition.A_Expr.kind !== 'AEXPR_OP' || lastName(condition.A_Expr.name) !== '=') return false;
+      const { lexpr, rexpr } = condition.A_Expr;
+      return (isOwn(lexpr) && rexpr !== undefined && !isConstant(rexpr)) || (isOwn(rexpr) && lexpr !== undefined && !isConstant(lexpr));
+    })
+  );
+}
+
+/**
  * Sends a filter to the item that has its column. No row without a partner meets it, so the rows of the inner side of an outer join may be left out.
  * @param isFar whether the items are the right side of a join
- * @returns true if all values of the column meet the filter by now, except the NULL of a row without a partner
+ * @returns true if all values of the column meet the filter by now, except the NULL of a row without a partner, and no join equates the column with another one
  */
 function send(items: readonly Node[], filter: Filter, isFar: boolean, isSent: IsSent): boolean {
   let isMet = false;
   for (const item of items) {
     visited();
     if ('JoinExpr' in item) {
-      const { jointype, larg, rarg, alias } = item.JoinExpr;
+      const { jointype, larg, rarg, quals, usingClause, isNatural, alias } = item.JoinExpr;
       if (alias !== undefined || (jointype !== 'JOIN_LEFT' && jointype !== 'JOIN_INNER')) continue;
-      if (larg && send([larg], filter, isFar, isSent)) isMet = true;
-      if (rarg && send([rarg], filter, true, isSent)) isMet = true;
+      const isLeft = larg !== undefined && send([larg], filter, isFar, isSent);
+      const isRight = rarg !== undefined && send([rarg], filter, true, isSent);
+      const isEquated = equates(quals, filter) || (filter.isEqual && (isNatural === true || namesOf(usingClause).includes(filter.column[1])));
+      if ((isLeft || isRight) && !isEquated) isMet = true;
     } else if ('RangeSubselect' in item) {
       const { subquery, alias, lateral } = item.RangeSubselect;
       if (lateral || alias?.aliasname !== filter.column[0] || alias.colnames?.length) continue;
@@ -158,7 +186,8 @@ function below(query: SelectStmt, filter: Filter, isFar: boolean, isSent: IsSent
 
 function within(query: SelectStmt, value: Node, filter: Filter, isFar: boolean, isSent: IsSent): boolean {
   const inner = columnOf(value);
-  if (inner && send(query.fromClause ?? [], { ...filter, column: inner }, isFar, isSent)) return true;
+  const own = inner && { ...filter, column: inner };
+  if (own && send(query.fromClause ?? [], own, isFar, isSent)) return !equates(query.whereClause, own);
   const [table, ...others] = query.fromClause ?? [];
   if (!isFar || !isColumn(value) || others.length > 0 || !table || !('RangeVar' in table)) return false;
   const { schemaname = '', relname = '' } = table.RangeVar;
