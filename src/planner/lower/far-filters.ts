@@ -32,16 +32,27 @@ interface Filter {
  */
 export function sendFilters(statement: SelectStmt, isSent: IsSent, isExact: boolean, everywhere = false): readonly Repeated[] {
   const repeated: Repeated[] = [];
+  const run: Run = { isSent, added: new Map(), equated: new Map() };
   for (const block of blocksOf(statement)) {
     if (block.fromClause === undefined) continue;
     for (const condition of conjuncts(block.whereClause)) {
       const filter = filterOf(condition, isExact);
       if (!filter) continue;
-      const isMet = send(block.fromClause, filter, everywhere, isSent);
-      if (isMet && !equates(block.whereClause, filter)) repeated.push({ block, condition, filter });
+      const isMet = send(block.fromClause, filter, everywhere, run);
+      if (isMet && !equates(block.whereClause, filter, run)) repeated.push({ block, condition, filter });
     }
   }
+  for (const [query, conditions] of run.added) query.whereClause = and([...conjuncts(query.whereClause), ...conditions]) as Node;
   return repeated;
+}
+
+/** What is known while the filters of a statement are sent. */
+interface Run {
+  readonly isSent: IsSent;
+  /** The conditions that queries get: a WHERE may get thousands. */
+  readonly added: Map<SelectStmt, Node[]>;
+  /** The columns that conditions equate with another column, as JSON. */
+  readonly equated: Map<Node, ReadonlySet<string>>;
 }
 
 /** A comparison in WHERE of a block that is repeated for all values of its column. */
@@ -135,16 +146,22 @@ function columnOf(node: Node): readonly [string, string] | undefined {
  * True if conditions equate the column of a filter that gives it one value with another column. PostgreSQL derives from the comparison and these that the other column has
  * the value, too, and Citus finds the one shard that has its rows.
  */
-function equates(conditions: Node | undefined, { column, isEqual }: Filter): boolean {
-  const isOwn = (node: Node | undefined): boolean => node !== undefined && columnOf(node)?.every((name, i) => name === column[i]) === true;
-  return (
-    isEqual &&
-    conjuncts(conditions).some((condition) => {
-      if (!('A_Expr' in condition) || condition.A_Expr.kind !== 'AEXPR_OP' || lastName(condition.A_Expr.name) !== '=') return false;
-      const { lexpr, rexpr } = condition.A_Expr;
-      return (isOwn(lexpr) && rexpr !== undefined && !isConstant(rexpr)) || (isOwn(rexpr) && lexpr !== undefined && !isConstant(lexpr));
-    })
-  );
+function equates(conditions: Node | undefined, { column, isEqual }: Filter, { equated }: Run): boolean {
+  if (!isEqual || conditions === undefined) return false;
+  const known = equated.get(conditions) ?? equatedIn(conditions);
+  equated.set(conditions, known);
+  return known.has(JSON.stringify(column));
+}
+
+function equatedIn(conditions: Node): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const condition of conjuncts(conditions)) {
+    if (!('A_Expr' in condition) || condition.A_Expr.kind !== 'AEXPR_OP' || lastName(condition.A_Expr.name) !== '=') continue;
+    const { lexpr, rexpr } = condition.A_Expr;
+    if (!lexpr || !rexpr || isConstant(lexpr) || isConstant(rexpr)) continue;
+    for (const column of [columnOf(lexpr), columnOf(rexpr)]) if (column) found.add(JSON.stringify(column));
+  }
+  return found;
 }
 
 /**
@@ -152,28 +169,28 @@ function equates(conditions: Node | undefined, { column, isEqual }: Filter): boo
  * @param isFar whether the items are the right side of a join
  * @returns true if all values of the column meet the filter by now, except the NULL of a row without a partner, and no join equates the column with another one
  */
-function send(items: readonly Node[], filter: Filter, isFar: boolean, isSent: IsSent): boolean {
+function send(items: readonly Node[], filter: Filter, isFar: boolean, run: Run): boolean {
   let isMet = false;
   for (const item of items) {
     visited();
     if ('JoinExpr' in item) {
       const { jointype, larg, rarg, quals, usingClause, isNatural, alias } = item.JoinExpr;
       if (alias !== undefined || (jointype !== 'JOIN_LEFT' && jointype !== 'JOIN_INNER')) continue;
-      const isLeft = larg !== undefined && send([larg], filter, isFar, isSent);
-      const isRight = rarg !== undefined && send([rarg], filter, true, isSent);
-      const isEquated = equates(quals, filter) || (filter.isEqual && (isNatural === true || namesOf(usingClause).includes(filter.column[1])));
+      const isLeft = larg !== undefined && send([larg], filter, isFar, run);
+      const isRight = rarg !== undefined && send([rarg], filter, true, run);
+      const isEquated = equates(quals, filter, run) || (filter.isEqual && (isNatural === true || namesOf(usingClause).includes(filter.column[1])));
       if ((isLeft || isRight) && !isEquated) isMet = true;
     } else if ('RangeSubselect' in item) {
       const { subquery, alias, lateral } = item.RangeSubselect;
       if (lateral || alias?.aliasname !== filter.column[0] || alias.colnames?.length) continue;
-      if (subquery && 'SelectStmt' in subquery && below(subquery.SelectStmt, filter, isFar, isSent)) isMet = true;
+      if (subquery && 'SelectStmt' in subquery && below(subquery.SelectStmt, filter, isFar, run)) isMet = true;
     }
   }
   return isMet;
 }
 
 /** Sends a filter to the rows of a query without clauses, such as the OFFSET of a barrier, below which a condition must not be, and to all parts of a union of such queries. */
-function below(query: SelectStmt, filter: Filter, isFar: boolean, isSent: IsSent): boolean {
+function below(query: SelectStmt, filter: Filter, isFar: boolean, run: Run): boolean {
   const [, name] = filter.column;
   const parts = partsOf(query);
   const at = parts?.[0]?.targetList?.findIndex((t) => 'ResTarget' in t && t.ResTarget.name === name) ?? -1;
@@ -181,18 +198,20 @@ function below(query: SelectStmt, filter: Filter, isFar: boolean, isSent: IsSent
   // a comparison of values of several types, or of texts of several collations, may mean something else for each of them
   const isAlike = (v: Node): boolean => values.length === 1 || (isSameCast(v, values[0]) && (filter.isForTexts || hasNoCollation(v)));
   if (!parts || !values.every((v) => v !== undefined && isAlike(v))) return false;
-  return parts.map((part, i) => within(part, values[i] as Node, filter, isFar, isSent)).every(Boolean);
+  return parts.map((part, i) => within(part, values[i] as Node, filter, isFar, run)).every(Boolean);
 }
 
-function within(query: SelectStmt, value: Node, filter: Filter, isFar: boolean, isSent: IsSent): boolean {
+function within(query: SelectStmt, value: Node, filter: Filter, isFar: boolean, run: Run): boolean {
   const inner = columnOf(value);
   const own = inner && { ...filter, column: inner };
-  if (own && send(query.fromClause ?? [], own, isFar, isSent)) return !equates(query.whereClause, own);
+  if (own && send(query.fromClause ?? [], own, isFar, run)) return !equates(query.whereClause, own, run);
   const [table, ...others] = query.fromClause ?? [];
   if (!isFar || !isColumn(value) || others.length > 0 || !table || !('RangeVar' in table)) return false;
   const { schemaname = '', relname = '' } = table.RangeVar;
-  if (!isSent(schemaname, relname)) return false;
-  query.whereClause = and([...conjuncts(query.whereClause), filter.on(clone(value))]) as Node;
+  if (!run.isSent(schemaname, relname)) return false;
+  const added = run.added.get(query) ?? [];
+  run.added.set(query, added);
+  added.push(filter.on(clone(value)));
   return true;
 }
 

@@ -3,10 +3,11 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { loadNodeParser } from '../../../src/cli/node-parser.ts';
 import type { PlanContext } from '../../../src/planner/index.ts';
 import { decorrelate } from '../../../src/planner/lower/decorrelate.ts';
-import { sendFilters } from '../../../src/planner/lower/far-filters.ts';
+import { dropRepeated, sendFilters } from '../../../src/planner/lower/far-filters.ts';
 import { targetFor } from '../../../src/planner/lower/placed.ts';
 import { printSelect } from '../../../src/planner/print/index.ts';
 import { verify } from '../../../src/planner/verify/index.ts';
+import { cpuSeconds } from '../../support/cpu.ts';
 import { patience, SEED } from '../../support/generated.ts';
 import { PlannedTables } from '../../support/planned.ts';
 import { sizesOf } from '../../support/sizes.ts';
@@ -127,6 +128,18 @@ it.each([
 ])('leaves no other comparison of such a join: %s', (query) => {
   const { sql } = tables.plan(query, ALL);
   expect(sql.slice(sql.lastIndexOf(' WHERE '))).toMatch(/^ WHERE [\w."~]+ IS DISTINCT FROM NULL/);
+});
+
+it.each(['<>', '='])('takes time in proportion to the number of comparisons: %s', (operator) => {
+  const conditions = Array.from({ length: 8000 }, (_, n) => `q.a ${operator} ${n}`).join(' AND ');
+  const [raw] = parser.parse(`SELECT 1 FROM (SELECT t.c AS a FROM s.u LEFT JOIN (SELECT y AS c, z AS k FROM s.t) t ON t.k = u.k) q WHERE ${conditions}`).stmts;
+  if (!raw?.stmt || !('SelectStmt' in raw.stmt)) throw new Error('it is one SELECT');
+  const before = process.cpuUsage();
+  const repeated = sendFilters(raw.stmt.SelectStmt, () => true, true);
+  dropRepeated(repeated);
+  expect(cpuSeconds(before)).toBeLessThan(1);
+  expect(repeated.length).toBe(8000);
+  expect(printSelect(raw.stmt.SelectStmt)).toMatch(/WHERE q\.a IS DISTINCT FROM NULL$/);
 });
 
 it('only at distributed tables', async () => {
