@@ -15,6 +15,8 @@ DELETE FROM shop.t_city RETURNING id
 MERGE INTO shop.t_city c USING shop.t_city d ON c.id = d.id WHEN MATCHED THEN DELETE
 SELECT * INTO shop.copy FROM shop.t_city
 SELECT id FROM shop.t_city FOR UPDATE
+SELECT name INTO shop.copy FROM svc.city
+SELECT name FROM svc.city FOR UPDATE
 CREATE SCHEMA other
 ALTER TABLE shop.t_city ADD COLUMN x int
 ALTER TABLE shop.t_city REPLICA IDENTITY FULL
