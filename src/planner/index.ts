@@ -166,7 +166,7 @@ function planned(state: PlanState, parsed: Parsed, source: Source, options: Plan
   // an expression that may raise an error must not be evaluated on rows that a policy hides
   const hidesRows = state.facts.hasRowPolicies || state.facts.hidesRows;
   const hasBarriers = hidesRows && state.facts.mayRaise;
-  if (hidesRows) refuseRevealing(state, parsed, clock, hasBarriers);
+  if (hidesRows) refuseRevealing(state, parsed, clock ?? state.facts.runningClock, hasBarriers);
   const target = context.target?.(state.datasource);
   // without hidden rows only walks for a distributed datasource are marked; the printer would refuse a mark that is left
   if (hidesRows || state.late.length > 0 || target || context.rewrite) settleBarriers(written, state, hasBarriers);

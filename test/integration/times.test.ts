@@ -123,6 +123,50 @@ describe('the clock while a statement runs', () => {
   });
 });
 
+describe('the clock in texts of a model', () => {
+  const MS = 'extract(epoch FROM clock_timestamp() - now())::bigint';
+  const ASKS = [
+    'SELECT sum("measure.spread") AS t FROM dsvc.city',
+    'SELECT sum("measure.doubled") AS t FROM dsvc.city',
+    'SELECT sum("measure.soon") AS t FROM dsvc.city',
+    'SELECT count(*) AS t FROM svc.slow',
+    'SELECT count(*) AS t FROM svc.slower',
+    'SELECT count(*) AS t FROM svc.city WHERE EXISTS (SELECT 1 FROM svc.slow)',
+    'SELECT "_type_of_slow" AS t FROM dsvc.city LIMIT 1',
+    'SELECT s.id AS t FROM svc.city c JOIN dsvc.slow s ON s.id = c.id LIMIT 1',
+  ];
+  let limited = '';
+  let editor = '';
+
+  beforeAll(async () => {
+    for (const name of ['timed', 'open'])
+      await s.rows(
+        `CREATE ONTOLOGY ${name}; CREATE MEASURE spread bigint AS SELECT max(${MS}) - min(${MS}); CREATE MEASURE doubled bigint AS SELECT 2 * spread;
+         CREATE MEASURE soon bigint AS SELECT count(id) WHERE ${MS} < 1; CREATE MEASURE plain bigint AS SELECT count(id) WHERE now() > '2020-01-01';
+         CREATE CONCEPT city (id bigint, name string, spread MEASURE bigint, doubled MEASURE bigint, soon MEASURE bigint, plain MEASURE bigint, PRIMARY KEY (id));
+         CREATE MAPPING m INTO (city) AS SELECT id, name FROM shop.t_city;
+         CREATE CONCEPT slow INHERITS (city) FROM svc.city WHERE ${MS} >= 0; CREATE CONCEPT slower INHERITS (slow) FROM svc.slow WHERE id > 0;
+         CREATE CONCEPT late INHERITS (city) FROM svc.city WHERE now() > '2020-01-01'`,
+        name,
+      );
+    await s.rows("CREATE POLICY few ON CONCEPT city TO PUBLIC USING (id < 10 AND clock_timestamp() > '2020-01-01')", 'timed');
+    limited = await s.user('limited_timed', 'EDIT ON ALL ontology.timed', 'QUERY ON datasource.main');
+    editor = await s.user('editor_open', 'EDIT ON ALL ontology.open', 'QUERY ON datasource.main');
+  });
+
+  it.each(ASKS)('is not for a caller from whom rows are hidden: %s', async (sql) => {
+    const { status, json } = await s.query(sql, 'timed', limited);
+    expect([status, json.code]).toEqual([400, 'forbidden_function']);
+    expect((await s.query(sql, 'open', editor)).status).toBe(200);
+  });
+
+  it('may be read by policies, and the start of the statement by all texts', async () => {
+    expect(await s.rows('SELECT count(*) AS n FROM svc.city', 'timed', limited)).toEqual([{ n: 9 }]);
+    expect(await s.rows('SELECT count(*) AS n FROM svc.late', 'timed', limited)).toEqual([{ n: 9 }]);
+    expect(await s.rows('SELECT sum("measure.plain") AS n FROM dsvc.city', 'timed', limited)).toEqual([{ n: 9 }]);
+  });
+});
+
 describe('the line of a request', () => {
   const PARTS = ['auth_ms', 'plan_ms', 'wait_ms', 'database_ms', 'stream_ms'];
 

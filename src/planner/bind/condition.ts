@@ -3,6 +3,7 @@ import { forbidden } from '../../errors.ts';
 import type { Graph, LogicRows } from '../../ontology/graph.ts';
 import type { Node } from '../plan/tree.ts';
 import type { PlanState } from '../plan-state.ts';
+import { noteClock } from '../secure/running-clock.ts';
 import { withoutHiddenNames } from './definer.ts';
 import { requireReadable } from './readable.ts';
 import type { ConceptRelation } from './relation.ts';
@@ -19,6 +20,7 @@ export function resolveCondition(
   graph: Graph = state.graph,
 ): Node {
   const { node, parsed } = state.texts.expression(owner, condition, offset);
+  noteClock(state, node);
   const scope = new Scope(undefined);
   scope.add(relation);
   return state.position.inCondition('the concept', () => new Resolver(state, parsed, graph).expression(node, scope));

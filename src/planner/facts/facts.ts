@@ -1,4 +1,5 @@
 /** The facts of a plan: what it depends on, and which errors it may raise. They are collected from each text, column and type that the statement uses. */
+import type { FuncCall } from '@pgsql/types';
 import type { Graph } from '../../ontology/graph.ts';
 import type { ColumnDef } from '../../ontology/model.ts';
 import type { GuardFacts } from '../guard/index.ts';
@@ -17,6 +18,8 @@ export class Facts {
   clock = false;
   /** True if the plan depends on the bound values, not only on their number. */
   readsBound = false;
+  /** A call in a measure or in the condition of a logic concept that reads the clock while the statement runs. */
+  runningClock: FuncCall | undefined;
   /** True if the plan contains facts about the caller. */
   readsCaller = false;
   /** True if the plan reads rows that a row policy restricts. */

@@ -19,6 +19,7 @@ import { and, cast, clone, conjuncts, eachColumn, fieldsOf, lastName, type Node,
 import type { PlanState } from '../../plan-state.ts';
 import { divideAsDeclared } from '../../read/integer-division.ts';
 import { refuseMasked } from '../../secure/policies.ts';
+import { noteClock } from '../../secure/running-clock.ts';
 import { ignoresDuplicates, isAggregateCall } from './calls.ts';
 
 /** The aggregates that may mark a measure. */
@@ -155,6 +156,7 @@ function expandOnce(
   if (called !== HIDDEN && !state.position.isTrusted && mayDivideByZero(def.expression, () => state.texts.sharedExpression(def, def.expression)))
     state.dividing.add(called);
   const { sql } = parseType(def.type);
+  noteClock(state, value, def.filter === null ? null : state.texts.sharedExpression(def, def.filter));
   state.facts.noteMeasure(state.texts.sharedExpression(def, def.expression), sql);
   return cast(value, sql);
 }
