@@ -305,6 +305,7 @@ export class Maker {
   /** A statement that changes the world, or several. */
   change(): string {
     const { r } = this;
+    if (r.chance(30)) return this.#replacement();
     const replace = (change: (c: Concept) => Concept): string => conceptText(this.#changeConcept(change), 'CREATE OR REPLACE');
     const others = (c: Concept): string[] => this.world.concepts.map((o) => o.name).filter((name) => !this.#lineage(name).includes(c));
     return r.pick([
@@ -338,6 +339,59 @@ export class Maker {
       },
       () => `ALTER CONCEPT ${q(this.#concept())} UPDATE TAG t = 'u'`,
       () => `ALTER ONTOLOGY zoo SET default_transitivity = '${r.int(2, 4)}'`,
+    ])();
+  }
+
+  /** Statements that put something else in the place of an object, or the same again. */
+  #replacement(): string {
+    const { r } = this;
+    const replace = (change: (c: Concept) => Concept): string => conceptText(this.#changeConcept(change), 'CREATE OR REPLACE');
+    return r.pick([
+      // the same columns of another table, or of fewer rows
+      () => {
+        if (this.world.mappings.length === 0) return 'DROP VIEW v1';
+        const m = r.pick(this.world.mappings);
+        return `CREATE OR REPLACE MAPPING ${m.name} ${r.chance(30) ? m.text.replace(/ AS SELECT /, ' USING archive AS SELECT ') : r.chance(50) ? m.text.replace(/FROM t[.]/, 'FROM u.') : `${m.text}${m.text.includes('WHERE') ? ' AND' : ' WHERE'} id > 2`}`;
+      },
+      // a column more, or one less
+      () => {
+        if (this.world.mappings.length === 0) return 'DROP VIEW v1';
+        const m = r.pick(this.world.mappings);
+        return `CREATE OR REPLACE MAPPING ${m.name} ${r.chance(50) ? m.text.replace(' AS SELECT ', ` AS SELECT ${q(r.pick(PLAIN))}, `) : m.text.replace(/"[^"]+" AS "[^"]+", /, '')}`;
+      },
+      // two mappings exchange their texts
+      () => {
+        const [one, other] = r.some(this.world.mappings, Math.min(2, this.world.mappings.length));
+        if (one === undefined || other === undefined) return 'DROP VIEW v1';
+        return `CREATE OR REPLACE MAPPING ${one.name} ${other.text}; CREATE OR REPLACE MAPPING ${other.name} ${one.text}`;
+      },
+      // a concept and its mappings, dropped and made again
+      () => {
+        const old = this.r.pick(this.world.concepts);
+        const mapped = this.world.mappings.filter((m) => m.text.includes(`INTO ${q(old.name)} `));
+        return [
+          ...mapped.map((m) => `DROP MAPPING ${m.name}`),
+          `DROP CONCEPT ${q(old.name)}`,
+          conceptText(old, 'CREATE'),
+          ...mapped.map((m) => `CREATE MAPPING ${m.name} ${m.text}`),
+        ].join('; ');
+      },
+      () => `CREATE OR REPLACE PROPERTY ${q(r.pick(PLAIN))} ${r.chance(50) ? 'string' : this.#expression()}`,
+      () => `CREATE OR REPLACE PROPERTY ${r.pick(['calc0', 'calc1'])} bigint`,
+      () => `DROP PROPERTY ${q(r.pick([...PLAIN, 'calc0', 'calc1', 'many']))}`,
+      () => `DROP MEASURE ${r.pick(['m0', 'm1'])}`,
+      () => replace((c) => ({ ...c, rels: c.rels.map((rel) => (r.chance(50) ? { ...this.#rel(c.name), name: rel.name } : rel)) })),
+      () =>
+        replace((c) => ({
+          ...c,
+          rels: c.rels.map((rel) => ({
+            ...rel,
+            text: /INCLUDES/.test(rel.text) ? rel.text.replace(/INCLUDES [(][^)]*[)]/, '') : `${rel.text} INCLUDES (${q(r.pick(RELS))})`,
+          })),
+        })),
+      () => replace((c) => ({ ...c, rels: [...c.rels].reverse(), properties: [...c.properties].reverse(), parents: [...c.parents].reverse() })),
+      () =>
+        `${replace((c) => ({ ...c, parents: [], key: 'id', logic: null }))}; ${replace((c) => ({ ...c, logic: c.parents.length === 0 ? null : this.#logic() }))}`,
     ])();
   }
 }
