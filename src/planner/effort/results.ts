@@ -115,7 +115,8 @@ export function sizeOfOperation(symbol: string, left: Size, right: Size, isPrefi
   const isPart = symbol !== '-' && (symbol.startsWith('-') || symbol.startsWith('#'));
   if (isPart) return retyped(symbol.endsWith('>>') ? asText(left) : left);
   const both = plus(left, right);
-  if (NUMBERS.has(symbol)) return withMarks(ofNumber(both.made, both.data), both.wild, undefined);
+  // a sum of sets of ranges, or of paths, has many values
+  if (NUMBERS.has(symbol)) return withMarks({ ...both, digits: Math.min(ofNumber(both.made, 0).digits, both.digits + SMALL.digits) }, both.wild, undefined);
   if (symbol !== '||') return withMarks(both, both.wild, undefined);
   const all = withElements(both, elementsOfBoth(left, right));
   return withMarks(all, all.wild, all.raw || (all.made > 0 ? true : undefined));

@@ -309,6 +309,12 @@ describe('digits that become several values', () => {
     'array_to_json(array_agg(string_to_array(i::text, NULL)))::jsonb',
     "to_json(array_agg(regexp_split_to_array(i::text, '')))::jsonb",
   ])('%s', (value) => expect(outcome(`SELECT ${value} AS l FROM generate_series(1, 100000) i`)).toBe('too_complex'));
+
+  const RANGES = `'{${Array.from({ length: 4_600 }, (_, i) => `[${2 * i},${2 * i + 1})`).join(',')}}'::int4multirange`;
+  it.each([["'{}' + "], ["'{(,)}' * "], ["('{' || int4range(1, 2)::text || '}')::int4multirange + "]])('sets of ranges: %s', (operation) => {
+    const casts = Array.from({ length: 60 }, (_, i) => `upper(m::text::int4multirange) AS c${i}`).join(', ');
+    expect(outcome(`WITH v AS MATERIALIZED (SELECT ${operation}${RANGES} AS m) SELECT ${casts} FROM v`)).toBe('too_complex');
+  });
 });
 
 describe('planned', () => {
