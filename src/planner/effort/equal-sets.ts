@@ -17,6 +17,12 @@ export interface Equal {
   into?: Equal;
 }
 
+/** A column of a sub-select, by the place of its first relation, and the name of its set. */
+export interface Known {
+  readonly at: number;
+  readonly key: string;
+}
+
 /** The set that a set is now part of. */
 export function latest(equal: Equal): Equal {
   let last = equal;

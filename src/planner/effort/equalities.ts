@@ -1,11 +1,10 @@
 /** The equal columns of joined relations, for which PostgreSQL weighs many orders (orders.ts). */
 import { visited } from '../../budget.ts';
 import { fieldsOf, lastName, type Node, walk } from '../plan/tree.ts';
-import { type Equal, keyOf, latest, partsOf, placesOf, type Spread, shortened, simplified, written } from './equal-sets.ts';
+import { type Equal, type Known, keyOf, latest, partsOf, placesOf, shortened, simplified, written } from './equal-sets.ts';
+import { type Compared, comparedIn, EQUALITY, Links } from './links.ts';
 import { costOfJoins } from './orders.ts';
 
-/** Operators that compare for equality, perhaps under NOT. */
-export const EQUALITY = /^\*?(=|<>)$|^!=$/;
 /** Longer expressions do not replace their columns, because each level may double the text. */
 const LONG_TEXT = 10_000;
 /** The place of a column without a relation, whose name no relation is known to have. */
@@ -13,12 +12,6 @@ const UNKNOWN = -1;
 
 /** The columns that tables of NATURAL JOIN are assumed to share: those of a wide table, which may be joined with itself. */
 export const SHARED = Array.from({ length: 100 }, (_, i) => `*${i}`);
-
-/** A column of a sub-select, by the place of its first relation, and the name of its set. */
-interface Known {
-  readonly at: number;
-  readonly key: string;
-}
 
 /** The relations of a block, with those of the queries that PostgreSQL moves into it, and their equal columns. */
 export class Equalities {
@@ -34,8 +27,8 @@ export class Equalities {
   readonly #named = new Map<string, Known[]>();
   /** What columns of sub-selects are: the same for two names of one expression. */
   readonly #meanings = new Map<string, string>();
-  /** The pairs of relations that other conditions compare: PostgreSQL weighs an index on a column for each set of the relations that it is compared with. */
-  readonly #linked = new Map<string, Spread>();
+  /** The relations that other conditions compare. */
+  readonly #links = new Links();
   /** The values of columns of sub-selects that are expressions of blocks around this one. */
   readonly #foreign = new Map<string, Node>();
   /** Those of the block around it, if PostgreSQL joins this block with it. */
@@ -91,7 +84,7 @@ export class Equalities {
       }
       if (equal) this.#name(alias, name, at, equal);
     }
-    for (const [key, { places, unknown }] of inner.#linked) this.#linked.set(`${at} ${key}`, { places: new Set([...places].map((p) => p + at)), unknown });
+    this.#links.move(inner.#links, at);
     for (const equal of inner.#several()) if (!equal.isKnownOutside) this.#set(`${at} ${this.#equal.size}`, move(equal));
   }
 
@@ -128,22 +121,29 @@ export class Equalities {
   column(name: string, value: Node | undefined): void {
     this.#columns.set(name, value && this.#meant(value));
     // it may be a condition of an outer block
-    if (value && !('ColumnRef' in value)) this.#equate(value);
+    if (value && !('ColumnRef' in value)) this.condition(value);
   }
 
-  /** Notes what a condition sets equal, or that it compares two relations in another way. */
+  /** Notes what a condition sets equal, and which relations it compares in other ways. */
   condition(node: Node): void {
     this.#equate(node);
-    if ('SubLink' in node || ('A_Expr' in node && EQUALITY.test(lastName(node.A_Expr.name)))) return;
-    const places = new Set<number>();
-    const unknown = new Set<string>();
-    walk(node, (n) => {
-      const place = 'ColumnRef' in n ? this.#placeOf(n) : undefined;
-      if (place === UNKNOWN) unknown.add(written(n));
-      else if (place !== undefined) places.add(place);
-      return !('SubLink' in n);
-    });
-    if (places.size + unknown.size === 2) this.#linked.set([...places, ...unknown].sort().join(), { places, unknown: unknown.size });
+    for (const compared of comparedIn(node)) this.#link(compared);
+  }
+
+  /** Notes that columns are compared with each other, and with a relation at a place. */
+  #link({ columns, most }: Compared, at?: number): void {
+    const [places, unknown, outer] = [new Set<number>(at === undefined ? [] : [at]), new Set<string>(), [] as Node[]];
+    for (const column of columns) {
+      const place = this.#placeOf(column);
+      if (place === undefined) outer.push(column);
+      else if (place === UNKNOWN) unknown.add(written(column));
+      else places.add(place);
+    }
+    const block = this.#outer;
+    const around = this.#seesOuter || !block ? block : block.#outer;
+    // a block around this one joins its relations with them
+    if (around && block && outer.length > 0 && outer.length < columns.length) around.#link({ columns: outer, most }, block.relations + ([...places][0] ?? 0));
+    this.#links.add(places, unknown, most);
   }
 
   #equate(node: Node): void {
@@ -286,8 +286,11 @@ export class Equalities {
   /** The nodes that the joins cost. */
   cost(): number {
     const sets = this.#several();
-    const linked = [...this.#linked.values()];
-    return Math.max(...[sets, simplified(sets)].map((all) => costOfJoins(placesOf([...all, ...linked], this.relations), this.relations, this.#listed)));
+    return Math.max(
+      ...[sets, simplified(sets)].map((all) =>
+        costOfJoins(placesOf([...all, ...this.#links.all(this.relations)], this.relations), this.relations, this.#listed),
+      ),
+    );
   }
 }
 

@@ -1,7 +1,7 @@
 /** A quick test before equal columns are counted: most statements compare few columns, so that the orders of their joins cost little. */
 import type { A_Expr } from '@pgsql/types';
 import { lastName, type Node, type SelectStmt, walk } from '../plan/tree.ts';
-import { EQUALITY } from './equalities.ts';
+import { EQUALITY } from './links.ts';
 import { mostOfJoins } from './orders.ts';
 import { isConstantItem } from './steps.ts';
 

@@ -18,9 +18,9 @@ import type {
   TypeCast,
 } from '@pgsql/types';
 import { isNodeName, lastName, type Node, nameOf, type SelectStmt } from '../plan/tree.ts';
-import { EQUALITY } from './equalities.ts';
 import { comparesTwo } from './few-joins.ts';
 import { FREE, KEEPING, LINEAR, NUMERIC, names, PLAIN, SHORT, SLOW_TYPES } from './functions.ts';
+import { EQUALITY } from './links.ts';
 import { costOfOrders } from './orders.ts';
 import { hasNumbers, paddingOf } from './results.ts';
 import type { Size } from './sizes.ts';

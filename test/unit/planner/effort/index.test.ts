@@ -289,6 +289,35 @@ describe('relations that are compared in other ways than for equality', () => {
     expect(outcome(among(11, (i, j) => (i === 0 ? compared(i, j) : '')))).toBe('planned');
   });
 
+  it.each<[string, (i: number, j: number) => string]>([
+    [
+      'NOT',
+      (i, j) =>
+        `NOT (${among(11, (a, b) => (a === i || b === j ? '' : `t${a}.party_id >= t${b}.party_id`))
+          .replace(/.*WHERE /, '')
+          .replaceAll('AND', 'OR')})`,
+    ],
+    ['CASE', (i, j) => `CASE WHEN t${i}.firm_id < t${j}.firm_id AND t0.firm_id < t1.firm_id THEN true ELSE false END`],
+    ['a sum', (i, j) => `t${i}.party_id < t${j}.party_id + t${(i + j) % 11}.firm_id`],
+    ['greatest', (i, j) => `t${i}.party_id <= greatest(t${j}.party_id, t${(j + 1) % 11}.party_id)`],
+  ])('more than two in a condition: %s', (_name, compared) => {
+    expect(outcome(among(11, compared))).toBe('too_complex');
+    expect(outcome(among(11, (i, j) => (j === i + 1 ? `t${i}.party_id = t${j}.boss_id AND ${compared(i, j)}` : '')).replace(/ AND NOT.*/, ''))).toBe('planned');
+  });
+
+  it('in columns and LATERAL', () => {
+    const all = Array.from({ length: 11 }, (_, i) => `svc.employee t${i}`).join(', ');
+    const pairs = Array.from({ length: 55 }, (_, n) => `t${n % 11}.party_id < t${(n + 1 + Math.floor(n / 11)) % 11}.party_id`);
+    expect(outcome(`SELECT 1 AS l FROM (SELECT ${pairs.join(' AND ')} AS b FROM ${all}) v WHERE b`)).toBe('too_complex');
+    const laterals = Array.from(
+      { length: 10 },
+      (_, j) =>
+        `LATERAL (SELECT * FROM svc.employee e WHERE ${Array.from({ length: j + 1 }, (_x, i) => `e.party_id > t${i}.party_id`).join(' AND ')}) t${j + 1}`,
+    );
+    expect(outcome(`SELECT t0.name AS l FROM svc.employee t0, ${laterals.join(', ')}`)).toBe('too_complex');
+    expect(outcome(`SELECT t0.name AS l FROM svc.employee t0, ${laterals.slice(0, 6).join(', ')}`)).toBe('planned');
+  });
+
   it('in a sub-select', () => {
     expect(outcome(`SELECT v.l FROM (${among(11, (i, j) => `t${i}.party_id < t${j}.party_id`)}) v, svc.person p WHERE p.name = v.l`)).toBe('too_complex');
   });
