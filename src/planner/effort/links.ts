@@ -26,7 +26,9 @@ export function comparedIn(condition: Node): readonly Compared[] {
   return all;
 }
 
-const isEqual = (node: Node): boolean => 'A_Expr' in node && EQUALITY.test(lastName(node.A_Expr.name));
+/** True for an equality. A comparison with several values is not one. */
+const isEqual = (node: Node): boolean =>
+  'A_Expr' in node && EQUALITY.test(lastName(node.A_Expr.name)) && node.A_Expr.kind !== 'AEXPR_IN' && node.A_Expr.kind !== 'AEXPR_OP_ANY';
 
 function columnsIn(expression: Node): readonly Node[] {
   const columns: Node[] = [];

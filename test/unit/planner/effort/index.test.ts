@@ -280,6 +280,8 @@ describe('relations that are compared in other ways than for equality', () => {
     ['BETWEEN', (i, j) => `t${i}.party_id BETWEEN t${j}.boss_id AND t${j}.firm_id`],
     ['OR', (i, j) => `(t${i}.party_id = t${j}.boss_id OR t${i}.firm_id > t${j}.firm_id)`],
     ['LIKE', (i, j) => `t${i}.name LIKE t${j}.name`],
+    ['= ANY', (i, j) => `t${i}.party_id = ANY (ARRAY[t${j}.party_id, t${j}.boss_id])`],
+    ['IN', (i, j) => `t${i}.party_id IN (t${j}.party_id, t${j}.boss_id)`],
     ['ANY', (i, j) => `t${i}.party_id > ANY (ARRAY[t${j}.party_id, t${j}.boss_id])`],
   ])('%s', (_name, compared) => {
     expect(outcome(among(11, compared))).toBe('too_complex');
