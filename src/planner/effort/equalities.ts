@@ -1,7 +1,7 @@
 /** The equal columns of joined relations, for which PostgreSQL weighs many orders (orders.ts). */
 import { visited } from '../../budget.ts';
 import { fieldsOf, lastName, type Node, walk } from '../plan/tree.ts';
-import { type Equal, type Known, keyOf, latest, partsOf, placesOf, shortened, simplified, written } from './equal-sets.ts';
+import { type Equal, type Known, keyOf, latest, partsOf, placesOf, type Spread, shortened, simplified, written } from './equal-sets.ts';
 import { type Compared, comparedIn, EQUALITY, Links } from './links.ts';
 import { costOfJoins } from './orders.ts';
 
@@ -131,18 +131,19 @@ export class Equalities {
   }
 
   /** Notes that columns are compared with each other, and with a relation at a place. */
-  #link({ columns, most }: Compared, at?: number): void {
-    const [places, unknown, outer] = [new Set<number>(at === undefined ? [] : [at]), new Set<string>(), [] as Node[]];
+  #link({ columns, most, isOne }: Compared, at?: number): void {
+    const [places, unknown, outer] = [new Map<number, string[]>(at === undefined ? [] : [[at, []]]), new Set<string>(), [] as Node[]];
     for (const column of columns) {
       const place = this.#placeOf(column);
       if (place === undefined) outer.push(column);
       else if (place === UNKNOWN) unknown.add(written(column));
-      else places.add(place);
+      else places.set(place, [...(places.get(place) ?? []), ...(isOne ? [written(column)] : [])]);
     }
     const block = this.#outer;
     const around = this.#seesOuter || !block ? block : block.#outer;
     // a block around this one joins its relations with them
-    if (around && block && outer.length > 0 && outer.length < columns.length) around.#link({ columns: outer, most }, block.relations + ([...places][0] ?? 0));
+    if (around && block && outer.length > 0 && outer.length < columns.length)
+      around.#link({ columns: outer, most, isOne }, block.relations + ([...places.keys()][0] ?? 0));
     this.#links.add(places, unknown, most);
   }
 
@@ -285,12 +286,9 @@ export class Equalities {
 
   /** The nodes that the joins cost. */
   cost(): number {
-    const sets = this.#several();
-    return Math.max(
-      ...[sets, simplified(sets)].map((all) =>
-        costOfJoins(placesOf([...all, ...this.#links.all(this.relations)], this.relations), this.relations, this.#listed),
-      ),
-    );
+    const [sets, links] = [this.#several(), this.#links.all(this.relations)];
+    const costOf = (all: readonly Spread[]): number => costOfJoins(placesOf([...all, ...links], this.relations), this.relations, this.#listed);
+    return Math.max(costOf(sets), costOf(simplified(sets)));
   }
 }
 

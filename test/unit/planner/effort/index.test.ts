@@ -307,6 +307,22 @@ describe('relations that are compared in other ways than for equality', () => {
     expect(outcome(among(11, (i, j) => (j === i + 1 ? `t${i}.party_id = t${j}.boss_id AND ${compared(i, j)}` : '')).replace(/ AND NOT.*/, ''))).toBe('planned');
   });
 
+  it('in several columns, of which each may have an index', () => {
+    const columns = ['party_id', 'boss_id', 'firm_id'];
+    const own = (i: number, j: number): string => columns.map((c) => `t${i}.${c} < t${j}.${c}`).join(' AND ');
+    const each = (i: number, j: number): string => columns.flatMap((a) => columns.map((b) => `t${i}.${a} < t${j}.${b}`)).join(' AND ');
+    const overlap = (i: number, j: number): string => `t${i}.born <= t${j}.boss_id AND t${j}.born >= t${i}.boss_id`;
+    for (const compared of [own, each]) {
+      expect(outcome(among(9, compared))).toBe('too_complex');
+      expect(outcome(among(7, compared))).toBe('planned');
+      // a chain, all with one, and each with the next ones
+      for (const most of [1, 2]) expect(outcome(among(11, (i, j) => (j <= i + most ? compared(i, j) : '')))).toBe('planned');
+      expect(outcome(among(11, (i, j) => (i === 0 ? compared(i, j) : '')))).toBe('planned');
+    }
+    expect(outcome(among(11, (i, j) => (i < 2 ? each(i, j) : '')))).toBe('too_complex');
+    expect(outcome(among(8, overlap))).toBe('planned');
+  });
+
   it('in columns and LATERAL', () => {
     const all = Array.from({ length: 11 }, (_, i) => `svc.employee t${i}`).join(', ');
     const pairs = Array.from({ length: 55 }, (_, n) => `t${n % 11}.party_id < t${(n + 1 + Math.floor(n / 11)) % 11}.party_id`);
