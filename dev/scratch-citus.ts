@@ -12,7 +12,8 @@ export interface CitusCluster {
   stop(): Promise<void>;
 }
 
-const SETTINGS = ['shared_preload_libraries=citus', 'citus.shard_count=8', 'shared_buffers=64MB', 'max_connections=80'];
+/** `jit` is off, as docs/scale-out.md#settings-of-the-workers asks for. */
+const SETTINGS = ['shared_preload_libraries=citus', 'citus.shard_count=8', 'shared_buffers=64MB', 'max_connections=80', 'jit=off'];
 
 /**
  * Builds Citus and installs it into a copy of the machine's PostgreSQL, unless `dir` already contains one. PostgreSQL finds its files relative to its programs, so the

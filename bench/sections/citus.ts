@@ -35,6 +35,7 @@ export async function run(): Promise<void> {
   const client = new pg.Client({ connectionString: process.env.CITUS_URL });
   await client.connect();
   try {
+    await requireNoJit(client);
     for (const layout of LAYOUTS) await measure(client, layout);
     note(
       `Elapsed times of statements, at scale ${SCALE}. Each ratio is the median of the ratios of ${ROUNDS} runs in turn. JSON: to the hand-written SQL with rows as JSON. Prepared: the second and later runs of a prepared statement, to the same. The rows are equal.`,
@@ -43,6 +44,12 @@ export async function run(): Promise<void> {
     await client.query('DROP SCHEMA IF EXISTS tpch CASCADE');
     await client.end();
   }
+}
+
+/** @throws Error if a node compiles expressions, which it must not do for the service either (docs/scale-out.md#settings-of-the-workers) */
+async function requireNoJit(client: pg.Client): Promise<void> {
+  const { rows } = await client.query("SELECT 1 FROM run_command_on_all_nodes('SHOW jit') WHERE result IS DISTINCT FROM 'off'");
+  if (rows.length > 0) throw new Error('jit is on for the role of CITUS_URL on some nodes: ALTER ROLE ... SET jit = off');
 }
 
 async function measure(client: pg.Client, { name, columns }: Layout): Promise<void> {
