@@ -45,7 +45,7 @@ const MOST_COLUMNS = 6;
 
 /** A set of relations that are compared, and the texts of the columns of each of them. */
 interface Link extends Spread {
-  readonly columns: Map<number, Set<string>>;
+  readonly columns: ReadonlyMap<number, Set<string>>;
 }
 
 /** The sets of relations that are compared: each once for each column of the relation with the most of them, since each may have an index. */
@@ -57,9 +57,13 @@ export class Links {
     const size = places.size + unknown.size;
     if (size < 2 || size > most) return;
     const key = [...places.keys(), ...unknown].sort().join();
-    const { columns } = this.#sets.get(key) ?? { columns: new Map<number, Set<string>>() };
-    for (const [place, texts] of places) columns.set(place, new Set([...(columns.get(place) ?? []), ...texts]));
-    this.#sets.set(key, { places: new Set(places.keys()), unknown: unknown.size, columns });
+    const link = this.#sets.get(key) ?? {
+      places: new Set(places.keys()),
+      unknown: unknown.size,
+      columns: new Map([...places.keys()].map((p) => [p, new Set<string>()])),
+    };
+    this.#sets.set(key, link);
+    for (const [place, texts] of places) for (const text of texts) link.columns.get(place)?.add(text);
   }
 
   /** Adds the sets of a query at a place. */
