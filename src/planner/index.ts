@@ -142,13 +142,18 @@ function plan(context: PlanContext, source: Source, options: PlanOptions): Plan 
   }
 }
 
-/** Refuses what would reveal hidden rows. @throws SvcError 400 `forbidden_function`; 403 `forbidden` */
+/**
+ * Refuses what would reveal hidden rows.
+ * @param clock a call in the caller's text. One in a text of the model has no position there
+ * @throws SvcError 400 `forbidden_function`; 403 `forbidden`
+ */
 function refuseRevealing(state: PlanState, parsed: Parsed, clock: FuncCall | undefined, hasBarriers: boolean): void {
   if (hasBarriers && state.barrierRefusal) throw state.barrierRefusal;
-  if (!clock) return;
-  throw badRequest('forbidden_function', `\`${lastName(clock.funcname)}\` would measure the time that hidden rows take`, {
-    hint: 'Use now(), the time at which the statement began',
-    offset: parsed.offsetOf(clock.location),
+  const call = clock ?? state.facts.runningClock;
+  if (!call) return;
+  throw badRequest('forbidden_function', `\`${lastName(call.funcname)}\` would measure the time that hidden rows take`, {
+    hint: `Use now(), the time at which the statement began${clock ? '' : ', in the text of a view, a measure or a logic concept that it reads'}`,
+    offset: clock && parsed.offsetOf(clock.location),
   });
 }
 
@@ -156,9 +161,9 @@ function planned(state: PlanState, parsed: Parsed, source: Source, options: Plan
   const { context } = state;
   requireReadableText(state, parsed);
   if (parsed.facts.callsReplaced) nameCalls(parsed.stmt, context.product, context.caller);
+  const clock = parsed.facts.volatile ? clockCall(parsed.stmt) : undefined;
   const resolver = new Resolver(state, parsed, state.seen);
   const columns = resolver.query(state.forCaller(parsed.stmt, parsed.facts), undefined);
-  const clock = state.facts.volatile ? clockCall([parsed.stmt, ...state.blocks.map(({ block }) => block.stmt)]) : undefined;
   options.inspect?.({ state, stmt: parsed.stmt, written: (name) => resolver.written(name) });
   state.outermost = state.blocks.at(-1)?.block.stmt;
   lowerBlocks(state);
@@ -166,7 +171,7 @@ function planned(state: PlanState, parsed: Parsed, source: Source, options: Plan
   // an expression that may raise an error must not be evaluated on rows that a policy hides
   const hidesRows = state.facts.hasRowPolicies || state.facts.hidesRows;
   const hasBarriers = hidesRows && state.facts.mayRaise;
-  if (hidesRows) refuseRevealing(state, parsed, clock ?? state.facts.runningClock, hasBarriers);
+  if (hidesRows) refuseRevealing(state, parsed, clock, hasBarriers);
   const target = context.target?.(state.datasource);
   // without hidden rows only walks for a distributed datasource are marked; the printer would refuse a mark that is left
   if (hidesRows || state.late.length > 0 || target || context.rewrite) settleBarriers(written, state, hasBarriers);

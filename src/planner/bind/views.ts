@@ -9,6 +9,7 @@ import { cast, clone, column, type Node, OFFSET_ZERO, select, subselect, target 
 import type { PlanState } from '../plan-state.ts';
 import { leavesOut } from '../read/mapped.ts';
 import type { Parsed } from '../read/texts.ts';
+import { noteClock } from '../secure/running-clock.ts';
 import { asDefiner } from './definer.ts';
 import type { OutColumn } from './relations.ts';
 import { Resolver } from './resolve.ts';
@@ -86,6 +87,7 @@ function viewQuery(state: PlanState, view: ViewDef): MadeItem {
   if (state.position.reads(view.name)) throw badRequest('circular_view', `the view \`${view.name}\` reads itself`);
   state.facts.readsHidden ||= state.seen.view(view.name) === undefined;
   const parsed = parsedView(state, view);
+  noteClock(state, parsed.stmt);
   if (view.datasource !== null) {
     asDefiner(state, view, () => undefined);
     state.texts.datasources.add(view.datasource);

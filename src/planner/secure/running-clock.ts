@@ -17,7 +17,7 @@ export function clockCall(tree: unknown): FuncCall | undefined {
   return found;
 }
 
-/** Notes a call in a measure or in the condition of a logic concept, which users without rights to policies write. Policies may read the clock. */
+/** Notes a call in a view, a measure or the condition of a logic concept, which users without rights to policies write. Policies may read the clock. */
 export function noteClock({ facts, position }: PlanState, ...trees: readonly unknown[]): void {
   if (facts.volatile && !position.isTrusted) facts.runningClock ??= clockCall(trees);
 }
